@@ -1,0 +1,72 @@
+/* The C library's allocation functions, by the names programs call. */
+#include "alloc.h"
+
+#define PUBLIC __attribute__((__visibility__("default")))
+
+PUBLIC void *malloc(size_t size);
+PUBLIC void *calloc(size_t count, size_t size);
+PUBLIC void *realloc(void *p, size_t size);
+PUBLIC void *reallocarray(void *p, size_t count, size_t size);
+PUBLIC void *aligned_alloc(size_t alignment, size_t size);
+PUBLIC int posix_memalign(void **out, size_t alignment, size_t size);
+PUBLIC void *memalign(size_t alignment, size_t size);
+PUBLIC void *valloc(size_t size);
+PUBLIC void *pvalloc(size_t size);
+PUBLIC void free(void *p);
+PUBLIC void free_sized(void *p, size_t size);
+PUBLIC void free_aligned_sized(void *p, size_t alignment, size_t size);
+PUBLIC size_t malloc_usable_size(void *p);
+
+void *malloc(size_t size) {
+    return alloc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    return alloc_calloc(count, size);
+}
+
+void *realloc(void *p, size_t size) {
+    return alloc_realloc(p, size);
+}
+
+void *reallocarray(void *p, size_t count, size_t size) {
+    return alloc_reallocarray(p, count, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    return alloc_memalign(alignment, size);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t size) {
+    return alloc_posix_memalign(out, alignment, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+    return alloc_memalign(alignment, size);
+}
+
+void *valloc(size_t size) {
+    return alloc_valloc(size);
+}
+
+void *pvalloc(size_t size) {
+    return alloc_pvalloc(size);
+}
+
+void free(void *p) {
+    alloc_free(p);
+}
+
+void free_sized(void *p, size_t size) {
+    (void)size;
+    alloc_free(p);
+}
+
+void free_aligned_sized(void *p, size_t alignment, size_t size) {
+    (void)alignment, (void)size;
+    alloc_free(p);
+}
+
+size_t malloc_usable_size(void *p) {
+    return alloc_usable_size(p);
+}

@@ -1,0 +1,237 @@
+/* The slow half of the malloc family: sizes above the table, other threads' objects, large blocks,
+   alignment, realloc, and the conventions about errno. free() and its kin keep errno, since nothing
+   below sets it; what fails sets it here. Purges that are due happen at the end of slow calls, when
+   no lock is held. */
+#include "alloc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "large.h"
+#include "misuse.h"
+#include "options.h"
+#include "os_page.h"
+#include "purge.h"
+#include "space.h"
+
+static void *alloc_fail(void) {
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* Purges what is due: in the caller's arena, in the space, and in one other arena, in turn, whose
+   threads may be asleep. With immediate purging in all of them: the caller may have freed into any. */
+static void alloc_poll(struct arena *arena) {
+    static _Atomic unsigned turn;
+    purge_poll(&arena->domain);
+    purge_poll(&space_domain);
+    unsigned n = arena_count();
+    if (n <= 1)
+        return;
+    if (options.dirty_decay_ms == 0) {
+        for (unsigned i = 0; i < n; i++)
+            purge_poll(&arena_at(i)->domain);
+        return;
+    }
+    unsigned other = atomic_load_explicit(&turn, memory_order_relaxed) + 1;
+    atomic_store_explicit(&turn, other, memory_order_relaxed);
+    purge_poll(&arena_at(other % n)->domain);
+}
+
+/* An object of `class`; `*zero` as in heap_malloc_slow(). */
+static void *alloc_small(struct heap *heap, unsigned class, bool *zero) {
+    struct extent *slab = heap->current[class];
+    if (likely(slab->free != NULL)) {
+        *zero = false;
+        return slab_pop(slab);
+    }
+    return heap_malloc_slow(heap, class, zero);
+}
+
+/* Any size and alignment; `zero`: the block shall read as zero. */
+static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align, bool zero) {
+    if (bytes > PTRDIFF_MAX - CHUNK_BYTES)
+        return alloc_fail();
+    struct heap *heap = thread_enter();
+    if (heap == NULL)
+        return alloc_fail();
+    struct arena *arena = heap->arena;
+    void *p = NULL;
+    unsigned class = CLASS_COUNT;
+    if (bytes <= CLASS_MAX_BYTES && align <= GRANULE_BYTES) {
+        class = class_of_size(max_size(bytes, align));
+        while (class < CLASS_COUNT && !is_aligned(slab_shapes[class].object_bytes, align))
+            class++;
+    }
+    if (class < CLASS_COUNT) {
+        bool is_zero = zero;
+        p = alloc_small(heap, class, &is_zero);
+        if (p != NULL && zero && !is_zero)
+            memset(p, 0, bytes);
+    } else {
+        p = large_alloc(heap, bytes, align, zero);
+    }
+    thread_leave(heap);
+    alloc_poll(arena);
+    return p != NULL ? p : alloc_fail();
+}
+
+void *alloc_malloc_slow(size_t bytes) {
+    struct heap *heap = thread_heap;
+    if (likely(bytes <= CLASS_MAX_BYTES) && likely(heap != NULL)) {
+        struct extent *slab = heap->current[class_of_size(bytes)];
+        if (likely(slab->free != NULL))
+            return slab_pop(slab);
+    }
+    return alloc_any(bytes, 1, false);
+}
+
+void *alloc_calloc(size_t count, size_t bytes) {
+    size_t total;
+    if (__builtin_mul_overflow(count, bytes, &total))
+        return alloc_fail();
+    if (total > CLASS_TABLE_BYTES)
+        return alloc_any(total, 1, true);
+    void *p = alloc_malloc(total);
+    if (p != NULL)
+        memset(p, 0, total);
+    return p;
+}
+
+void alloc_free_emptied(struct extent *slab, void *p) {
+    struct heap *heap = thread_heap;
+    struct arena *arena = heap->arena;
+    heap_emptied(heap, slab, p);
+    alloc_poll(arena);
+}
+
+/* A large block: whoever gets its page map entry frees it. */
+static void alloc_free_large(struct extent *extent, void *p) {
+    bool is_start = p == chunk_extent_base(extent);
+    if (!is_start || pagemap_take(p) == NULL)
+        misuse_unknown(p);
+    else
+        large_free(extent);
+}
+
+void alloc_free_slow(struct extent *extent, void *p) {
+    if (p == NULL)
+        return;
+    if (extent == NULL) {
+        misuse_unknown(p);
+        return;
+    }
+    struct heap *heap = thread_enter();
+    if (heap == NULL)
+        return;
+    struct arena *arena = heap->arena;
+    if (!extent_is_slab(extent))
+        alloc_free_large(extent, p);
+    else if (atomic_load_explicit(&extent->owner, memory_order_relaxed) != heap)
+        heap_free_remote(heap, extent, p);
+    else if (p == extent->free)
+        misuse_double_free(p);
+    else if (extent->used-- <= 1)
+        heap_emptied(heap, extent, p);
+    else
+        slab_push(extent, p);
+    thread_leave(heap);
+    alloc_poll(arena);
+}
+
+size_t alloc_usable_size(const void *p) {
+    const struct extent *extent = pagemap_get(p);
+    if (extent == NULL)
+        return 0;
+    return extent_is_slab(extent) ? slab_shapes[extent->class].object_bytes : extent->bytes;
+}
+
+/* A large block: in place, by moving its pages, or not at all (NULL: a small block is wanted, or
+   memory is out). */
+static void *alloc_realloc_large(struct extent *extent, void *p, size_t bytes) {
+    struct heap *heap = thread_enter();
+    if (heap == NULL)
+        return NULL;
+    struct arena *arena = heap->arena;
+    if (!large_resize(heap, extent, bytes))
+        p = large_move(heap, extent, bytes);
+    thread_leave(heap);
+    alloc_poll(arena);
+    return p;
+}
+
+void *alloc_realloc(void *p, size_t bytes) {
+    if (p == NULL)
+        return alloc_malloc(bytes);
+    if (bytes == 0) { /* as glibc does */
+        alloc_free(p);
+        return NULL;
+    }
+    struct extent *extent = pagemap_get(p);
+    if (extent == NULL) {
+        misuse_unknown(p);
+        errno = EINVAL;
+        return NULL;
+    }
+    if (bytes > PTRDIFF_MAX - CHUNK_BYTES)
+        return alloc_fail();
+    size_t usable = alloc_usable_size(p);
+    if (bytes <= usable && bytes > usable / 2 && extent_is_slab(extent))
+        return p;
+    if (!extent_is_slab(extent) && bytes > CLASS_MAX_BYTES) {
+        void *moved = alloc_realloc_large(extent, p, bytes);
+        return moved != NULL ? moved : alloc_fail();
+    }
+    void *q = alloc_malloc(bytes);
+    if (q == NULL)
+        return NULL;
+    memcpy(q, p, min_size(bytes, usable));
+    alloc_free(p);
+    return q;
+}
+
+void *alloc_reallocarray(void *p, size_t count, size_t bytes) {
+    size_t total;
+    if (__builtin_mul_overflow(count, bytes, &total))
+        return alloc_fail();
+    return alloc_realloc(p, total);
+}
+
+void *alloc_aligned(size_t align, size_t bytes) {
+    if (align <= 16)
+        return alloc_malloc(bytes);
+    if (align > PTRDIFF_MAX / 2)
+        return alloc_fail();
+    return alloc_any(bytes, align, false);
+}
+
+void *alloc_memalign(size_t align, size_t bytes) {
+    if (!is_pow2(align)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    return alloc_aligned(align, bytes);
+}
+
+int alloc_posix_memalign(void **out, size_t align, size_t bytes) {
+    if (!is_pow2(align) || align < sizeof(void *))
+        return EINVAL;
+    int saved = errno;
+    void *p = alloc_aligned(align, bytes);
+    errno = saved;
+    if (p == NULL)
+        return ENOMEM;
+    *out = p;
+    return 0;
+}
+
+void *alloc_valloc(size_t bytes) {
+    return alloc_aligned(os_page_size(), bytes);
+}
+
+void *alloc_pvalloc(size_t bytes) {
+    size_t page = os_page_size();
+    if (bytes > PTRDIFF_MAX)
+        return alloc_fail();
+    return alloc_aligned(page, max_size(align_up(bytes, page), page));
+}

@@ -1,0 +1,66 @@
+/* Start and end: what the library's constructor and destructor do, and the fork handlers. Calls of
+   malloc may come before the constructor (from other constructors, IFUNC resolvers, the dynamic
+   linker); they find default options and the shared heap. At a fork all locks are taken in the order
+   of lock_ranks.def, so that the child finds every structure whole. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "chunk.h"
+#include "metadata.h"
+#include "options.h"
+#include "orphans.h"
+#include "report.h"
+#include "space.h"
+#include "thread.h"
+
+static void init_lock_all(void) {
+    thread_lock_for_fork();
+    orphans_lock_for_fork();
+    arena_lock_for_fork();
+    space_lock_for_fork();
+    chunk_lock_for_fork();
+    metadata_lock_for_fork();
+}
+
+/* From the bottom up: what an arena does for the child it does with the space unlocked again. */
+static void init_unlock_all(bool child) {
+    metadata_unlock_after_fork(child);
+    chunk_unlock_after_fork(child);
+    space_unlock_after_fork(child);
+    arena_unlock_after_fork(child);
+    orphans_unlock_after_fork(child);
+    thread_unlock_after_fork(child);
+}
+
+static void init_fork_parent(void) {
+    init_unlock_all(false);
+}
+
+static void init_fork_child(void) {
+    init_unlock_all(true);
+}
+
+/* The value of FALLOW_CONF, not asked for in programs that run with more rights than their user. */
+static const char *init_conf(void) {
+    static const char name[] = "FALLOW_CONF=";
+    if (getauxval(AT_SECURE) != 0 || environ == NULL)
+        return NULL;
+    for (char **entry = environ; *entry != NULL; entry++)
+        if (strncmp(*entry, name, sizeof name - 1) == 0)
+            return *entry + sizeof name - 1;
+    return NULL;
+}
+
+__attribute__((constructor(101))) static void init_library(void) {
+    options_parse(init_conf());
+    thread_start();
+    pthread_atfork(init_lock_all, init_fork_parent, init_fork_child);
+}
+
+__attribute__((destructor(101))) static void init_finish(void) {
+    if (options.stats_at_exit)
+        report_print();
+}

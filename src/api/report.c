@@ -1,0 +1,78 @@
+/* The report: options, the heap by state, the resident set by smaps, the counters. Built in a static
+   buffer under report_lock and written at once, so that the reports of two threads do not mix. */
+#include "report.h"
+
+#include "counters.h"
+#include "fmt.h"
+#include "options.h"
+#include "os_lock.h"
+#include "os_log.h"
+#include "os_smaps.h"
+#include "stats.h"
+
+#define PUBLIC __attribute__((__visibility__("default")))
+
+enum { REPORT_NAME_COLUMNS = 24, REPORT_BYTES_COLUMNS = 16, REPORT_HUMAN_COLUMNS = 12 };
+
+static struct os_lock report_lock = OS_LOCK_INIT(report);
+
+static void report_row(struct fmt *f, const char *name, size_t bytes) {
+    size_t start = f->len;
+    fmt_str(f, "  ");
+    fmt_str(f, name);
+    fmt_pad(f, start, REPORT_NAME_COLUMNS, FMT_LEFT);
+    start = f->len;
+    fmt_u64(f, bytes);
+    fmt_pad(f, start, REPORT_BYTES_COLUMNS, FMT_RIGHT);
+    start = f->len;
+    fmt_bytes_human(f, bytes);
+    fmt_pad(f, start, REPORT_HUMAN_COLUMNS, FMT_RIGHT);
+    fmt_char(f, '\n');
+}
+
+static void report_heap(struct fmt *f) {
+    struct fallow_stats stats;
+    stats_read(&stats);
+    fmt_str(f, "heap (mapped = active + dirty + lazy + busy + clean + metadata), arenas: ");
+    fmt_u64(f, stats.arenas);
+    fmt_char(f, '\n');
+    report_row(f, "mapped", stats.mapped_bytes);
+    report_row(f, "active", stats.active_bytes);
+    report_row(f, "dirty", stats.dirty_bytes);
+    report_row(f, "lazy", stats.lazy_bytes);
+    report_row(f, "busy", stats.busy_bytes);
+    report_row(f, "clean", stats.clean_bytes);
+    report_row(f, "metadata", stats.metadata_bytes);
+}
+
+static void report_rss(struct fmt *f) {
+    struct os_smaps smaps;
+    if (!os_smaps_read(&smaps)) {
+        fmt_str(f, "resident set: /proc/self/smaps cannot be read\n");
+        return;
+    }
+    fmt_str(f, smaps.from_rollup ? "resident set of the process (smaps_rollup)\n"
+                                 : "resident set of the process (smaps)\n");
+    report_row(f, "kernel RSS", smaps.rss_bytes);
+    report_row(f, "LazyFree in it", smaps.lazyfree_bytes);
+    report_row(f, "honest RSS", smaps.rss_bytes - smaps.lazyfree_bytes);
+    report_row(f, "Anonymous", smaps.anonymous_bytes);
+}
+
+void report_print(void) {
+    static char text[8192];
+    os_lock_acquire(&report_lock);
+    struct fmt f = fmt_start(text, sizeof text);
+    fmt_str(&f, "fallow report\noptions\n");
+    options_print(&f);
+    report_heap(&f);
+    report_rss(&f);
+    fmt_str(&f, "counters\n");
+    counters_print(&f);
+    os_log(text, f.len);
+    os_lock_release(&report_lock);
+}
+
+PUBLIC void fallow_stats_print(void) {
+    report_print();
+}

@@ -1,0 +1,64 @@
+/* Slab shapes, as a table and as the rule behind it: the fewest granules that hold at least as many
+   objects as make a slab worth its descriptor and its slow path, with a tail under an eighth.
+   Constant data, no state. */
+#include "slab_shape.h"
+
+#include "geometry.h"
+
+/* Objects that a slab must hold at least: large ones come alone, so that each is given back to the
+   arena as soon as it is free. */
+static unsigned slab_objects_min(size_t object_bytes) {
+    if (object_bytes <= 2048)
+        return 16;
+    if (object_bytes <= 8192)
+        return 8;
+    return object_bytes <= 32768 ? 4 : 1;
+}
+
+struct slab_shape slab_shape_of(unsigned class) {
+    size_t object_bytes = class_bytes(class);
+    size_t granules = 0, capacity, tail;
+    do {
+        granules++;
+        capacity = bytes_of_granules(granules) / object_bytes;
+        tail = bytes_of_granules(granules) - capacity * object_bytes;
+    } while (capacity < slab_objects_min(object_bytes) || tail * 8 > bytes_of_granules(granules));
+    return (struct slab_shape){(uint32_t)object_bytes, (uint16_t)capacity, (uint8_t)granules};
+}
+
+/* clang-format off */
+const struct slab_shape slab_shapes[CLASS_COUNT] = {
+    {16, 1024, 1}, {32, 512, 1}, {48, 341, 1}, {64, 256, 1},
+    {80, 204, 1}, {96, 170, 1}, {112, 146, 1}, {128, 128, 1},
+    {144, 113, 1}, {160, 102, 1}, {176, 93, 1}, {192, 85, 1},
+    {208, 78, 1}, {224, 73, 1}, {240, 68, 1}, {256, 64, 1},
+    {288, 56, 1}, {320, 51, 1}, {352, 46, 1}, {384, 42, 1},
+    {416, 39, 1}, {448, 36, 1}, {480, 34, 1}, {512, 32, 1},
+    {576, 28, 1}, {640, 25, 1}, {704, 23, 1}, {768, 21, 1},
+    {832, 19, 1}, {896, 18, 1}, {960, 17, 1}, {1024, 16, 1},
+    {1152, 28, 2}, {1280, 25, 2}, {1408, 23, 2}, {1536, 21, 2},
+    {1664, 19, 2}, {1792, 18, 2}, {1920, 17, 2}, {2048, 16, 2},
+    {2304, 14, 2}, {2560, 12, 2}, {2816, 11, 2}, {3072, 10, 2},
+    {3328, 9, 2}, {3584, 9, 2}, {3840, 8, 2}, {4096, 8, 2},
+    {4608, 10, 3}, {5120, 9, 3}, {5632, 8, 3}, {6144, 8, 3},
+    {6656, 9, 4}, {7168, 9, 4}, {7680, 8, 4}, {8192, 8, 4},
+    {9216, 5, 3}, {10240, 6, 4}, {11264, 4, 3}, {12288, 4, 3},
+    {13312, 6, 5}, {14336, 4, 4}, {15360, 4, 4}, {16384, 4, 4},
+    {18432, 4, 5}, {20480, 4, 5}, {22528, 4, 6}, {24576, 4, 6},
+    {26624, 4, 7}, {28672, 4, 7}, {30720, 4, 8}, {32768, 4, 8},
+    {36864, 2, 5}, {40960, 2, 5}, {45056, 1, 3}, {49152, 1, 3},
+    {53248, 2, 7}, {57344, 1, 4}, {61440, 1, 4}, {65536, 1, 4},
+    {73728, 1, 5}, {81920, 1, 5}, {90112, 1, 6}, {98304, 1, 6},
+    {106496, 1, 7}, {114688, 1, 7}, {122880, 1, 8}, {131072, 1, 8},
+    {147456, 1, 9}, {163840, 1, 10}, {180224, 1, 11}, {196608, 1, 12},
+    {212992, 1, 13}, {229376, 1, 14}, {245760, 1, 15}, {262144, 1, 16},
+};
+
+const uint8_t class_table[CLASS_TABLE_BYTES / 16 + 1] = {
+    0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+    15, 16, 16, 17, 17, 18, 18, 19, 19, 20, 20, 21, 21, 22, 22, 23,
+    23, 24, 24, 24, 24, 25, 25, 25, 25, 26, 26, 26, 26, 27, 27, 27,
+    27, 28, 28, 28, 28, 29, 29, 29, 29, 30, 30, 30, 30, 31, 31, 31,
+    31,
+};
+/* clang-format on */

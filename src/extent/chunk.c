@@ -1,0 +1,91 @@
+/* Arithmetic on one chunk's sets, and the recycling of chunk headers. Owns the list of spare
+   headers (under chunk_spare_lock); a spare keeps its descriptor array. Everything else is
+   called under the lock of the chunk's domain, or by the thread that holds the chunk alone. */
+#include "chunk.h"
+
+#include "metadata.h"
+#include "os_assert.h"
+
+static struct os_lock chunk_spare_lock = OS_LOCK_INIT(metadata_spare);
+static struct chunk *chunk_spares; /* linked through `base` */
+
+struct chunk *chunk_create(char *base) {
+    os_lock_acquire(&chunk_spare_lock);
+    struct chunk *chunk = chunk_spares;
+    if (chunk != NULL)
+        chunk_spares = (struct chunk *)(void *)chunk->base;
+    os_lock_release(&chunk_spare_lock);
+    if (chunk == NULL) {
+        chunk = metadata_alloc(sizeof *chunk);
+        if (chunk == NULL)
+            return NULL;
+    }
+    struct extent *extents = chunk->extents;
+    *chunk = (struct chunk){.base = base, .extents = extents};
+    list_init(&chunk->fit_node);
+    list_init(&chunk->dirty_node);
+    list_init(&chunk->lazy_node);
+    return chunk;
+}
+
+void chunk_destroy(struct chunk *chunk) {
+    os_lock_acquire(&chunk_spare_lock);
+    chunk->base = (char *)(void *)chunk_spares;
+    chunk_spares = chunk;
+    os_lock_release(&chunk_spare_lock);
+}
+
+bool chunk_make_extents(struct chunk *chunk) {
+    if (chunk->extents == NULL)
+        chunk->extents = metadata_alloc(CHUNK_GRANULES * sizeof *chunk->extents);
+    return chunk->extents != NULL;
+}
+
+unsigned chunk_find(const struct chunk *chunk, unsigned n, unsigned step) {
+    bits_t free = chunk_free(chunk);
+    bits_t preferred[] = {free & chunk->dirty, free & (chunk->dirty | chunk->lazy), free};
+    bits_t allowed = bits_multiples(step);
+    for (size_t i = 0; i < ARRAY_COUNT(preferred); i++) {
+        bits_t starts = bits_starts(preferred[i], n) & allowed;
+        if (starts != 0)
+            return bits_first(starts);
+    }
+    return CHUNK_GRANULES;
+}
+
+bits_t chunk_take(struct chunk *chunk, unsigned first, unsigned n) {
+    bits_t run = bits_range(first, n);
+    bits_t stale = run & (chunk->dirty | chunk->lazy);
+    fallow_assert((run & ~chunk_free(chunk)) == 0);
+    chunk->used |= run;
+    chunk->dirty &= ~run;
+    chunk->lazy &= ~run;
+    return stale;
+}
+
+void chunk_give(struct chunk *chunk, unsigned first, unsigned n) {
+    bits_t run = bits_range(first, n);
+    fallow_assert((run & ~chunk->used) == 0);
+    chunk->used &= ~run;
+    chunk->dirty |= run;
+}
+
+void chunk_check(const struct chunk *chunk) {
+    bits_t used = chunk->used, dirty = chunk->dirty, lazy = chunk->lazy, busy = chunk->busy;
+    fallow_assert((used & (dirty | lazy | busy)) == 0);
+    fallow_assert((dirty & (lazy | busy)) == 0);
+    fallow_assert((lazy & busy) == 0);
+    fallow_assert(((used | dirty | lazy | busy) & ~bits_low(CHUNK_GRANULES)) == 0);
+    (void)used, (void)dirty, (void)lazy, (void)busy;
+}
+
+void chunk_lock_for_fork(void) {
+    os_lock_acquire(&chunk_spare_lock);
+}
+
+void chunk_unlock_after_fork(bool child) {
+    if (child)
+        os_lock_reset(&chunk_spare_lock);
+    else
+        os_lock_release(&chunk_spare_lock);
+}

@@ -1,0 +1,78 @@
+/* A chunk: 2 MiB of address space, 2 MiB aligned, and what is known about it: four sets of
+   granules. A granule is exactly one of
+       used                  part of a live extent,
+       dirty                 free and resident: the last user's bytes,
+       lazy                  free, MADV_FREE'd: old bytes or zero, the kernel may take it,
+       busy                  free, a purge is in flight on it,
+       none of them: clean   free, reads as zero, not resident.
+   So splitting and merging extents is setting and clearing bits.
+
+   A chunk belongs to an arena (some granules used or busy), to a huge extent (all its granules
+   used), or to the space (all free). The lock of the domain it belongs to protects its fields;
+   chunk.c only does the arithmetic. */
+#pragma once
+
+#include <stdint.h>
+
+#include "bits.h"
+#include "extent.h"
+#include "geometry.h"
+#include "list.h"
+
+struct domain;
+
+struct chunk {
+    char *base;              /* constant */
+    struct extent *extents;  /* one descriptor a granule; constant once made */
+    struct domain *domain;   /* who holds the chunk; NULL while it is part of a huge extent */
+    uint64_t dirty_since_ns; /* when the oldest dirty granule became so */
+    uint64_t lazy_since_ns;
+    bits_t used, dirty, lazy, busy;
+    struct list_node fit_node;   /* the arena's bin of chunks with this longest free run */
+    struct list_node dirty_node; /* the domain's chunks with dirty granules, oldest first */
+    struct list_node lazy_node;
+    uint8_t longest; /* longest free run in granules; the bin that fit_node is in */
+    bool refused;    /* the kernel refused to purge a range here; retried at lazy age */
+};
+
+static inline bits_t chunk_free(const struct chunk *chunk) {
+    return ~(chunk->used | chunk->busy) & bits_low(CHUNK_GRANULES);
+}
+
+static inline bits_t chunk_clean(const struct chunk *chunk) {
+    return chunk_free(chunk) & ~(chunk->dirty | chunk->lazy);
+}
+
+static inline char *chunk_address(const struct chunk *chunk, unsigned granule) {
+    return chunk->base + bytes_of_granules(granule);
+}
+
+/* Where an extent begins. */
+static inline char *chunk_extent_base(const struct extent *extent) {
+    return chunk_address(extent->chunk, extent->first);
+}
+
+/* A header for the chunk at `base`, everything clean; NULL when out of memory. */
+struct chunk *chunk_create(char *base);
+
+/* Gives the header back for the next chunk_create(); its memory is unmapped or lost already. */
+void chunk_destroy(struct chunk *chunk);
+
+/* Makes the descriptor array; false when out of memory. Only the holder calls this. */
+bool chunk_make_extents(struct chunk *chunk);
+
+/* Where `n` free granules may go, at a multiple of `step`: dirty ones before lazy ones before
+   clean ones, then the lowest address. CHUNK_GRANULES when there is no such run. */
+unsigned chunk_find(const struct chunk *chunk, unsigned n, unsigned step);
+
+/* Takes free granules into use; returns those of them that were not clean. */
+bits_t chunk_take(struct chunk *chunk, unsigned first, unsigned n);
+
+/* Used granules become dirty. */
+void chunk_give(struct chunk *chunk, unsigned first, unsigned n);
+
+/* Debug builds: the sets are disjoint. */
+void chunk_check(const struct chunk *chunk);
+
+void chunk_lock_for_fork(void);
+void chunk_unlock_after_fork(bool child);

@@ -1,0 +1,34 @@
+/* Purge policy: which part of the dirty memory demand has shown to be idle. Arithmetic on levels
+   and on a time passed in; touches no memory and makes no call.
+
+   Time runs in epochs. Within an epoch `low` is the lowest dirty level seen: so many granules
+   stayed dirty all the time and nobody wanted them. At the epoch's end they are idle and become
+   lazy. A loop that frees and allocates the same buffers brings the level down to the same low
+   each time round, so once that is purged nothing is idle any more. Memory freed at time t is
+   idle for the whole of the next epoch at the latest: with epochs of half of dirty_decay_ms it
+   is found between one half of dirty_decay_ms and dirty_decay_ms after t. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decay {
+    _Atomic uint64_t epoch_end_ns; /* 0 before the first epoch; read without the lock as a hint */
+    size_t low;            /* lowest level in this epoch */
+};
+
+/* The level sank to `level`, or rose (no effect). */
+static inline void decay_note(struct decay *decay, size_t level) {
+    if (level < decay->low)
+        decay->low = level;
+}
+
+/* Whether the epoch is over. */
+static inline bool decay_is_due(const struct decay *decay, uint64_t now_ns) {
+    return now_ns >= atomic_load_explicit(&decay->epoch_end_ns, memory_order_relaxed);
+}
+
+/* Ends the epoch if its time has come; returns how much of `level` was idle in it. */
+size_t decay_tick(struct decay *decay, size_t level, uint64_t now_ns, uint64_t epoch_ns);

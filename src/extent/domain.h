@@ -1,0 +1,52 @@
+/* A domain: a set of chunks under one lock, with the sums over their granules and the order in
+   which their free memory is to be purged. Two kinds: an arena, whose chunks hold extents, and
+   the space, whose chunks are wholly free.
+
+   Equation, under the lock:  used + dirty + lazy + busy + clean = chunks * CHUNK_GRANULES,
+   clean being the rest. Chunks are in dirty_chunks (lazy_chunks) exactly when they have dirty
+   (lazy) granules, in the order in which they came to have them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chunk.h"
+#include "decay.h"
+#include "os_lock.h"
+
+struct domain {
+    struct os_lock lock;
+    bool is_space; /* constant */
+
+    /* under lock, sums in granules */
+    size_t chunks;
+    size_t used, dirty, lazy, busy;
+    struct list_node dirty_chunks, lazy_chunks;
+    struct decay decay;
+
+    /* written under lock; read without it as a hint that a purge may be due */
+    _Atomic size_t purgeable; /* dirty + lazy */
+};
+
+void domain_init(struct domain *domain, bool is_space);
+
+/* Chunk `chunk` joins or leaves with all its granules. */
+void domain_add_locked(struct domain *domain, struct chunk *chunk);
+void domain_remove_locked(struct domain *domain, struct chunk *chunk);
+
+/* Free granules come into use; returns those that were not clean. */
+bits_t domain_take_locked(struct domain *domain, struct chunk *chunk, unsigned first, unsigned n);
+
+/* Used granules become dirty, or clean when the caller knows they read as zero. */
+void domain_give_locked(struct domain *domain, struct chunk *chunk, unsigned first, unsigned n,
+                        bool clean);
+
+/* Dirty or lazy granules become busy. */
+void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_t set);
+
+/* Busy granules become lazy, clean, or (the rest) dirty again. */
+void domain_end_purge_locked(struct domain *domain, struct chunk *chunk, bits_t busy, bits_t lazy,
+                             bits_t clean);
+
+/* Debug builds: the equation and the lists' membership. */
+void domain_check_locked(struct domain *domain);

@@ -1,0 +1,69 @@
+/* The descriptor of one extent: a slab of small objects, or one large block. One cache line,
+   outside user memory, in the descriptor array of the extent's first chunk.
+
+   Ownership of a slab is the word `remote`: REMOTE_OWNED set means that some heap owns it, the
+   rest is the list of objects that other threads freed. A slab without owner is either full, or
+   listed among the orphans (REMOTE_LISTED); its list is empty, and whoever first pushes an object
+   onto it becomes its owner with the same compare-and-swap. Only the owner touches the fields of
+   the first group. `owner` repeats the ownership for the fast path of free(): a thread finds its
+   own heap there only if it stored it there itself, so a relaxed load is enough.
+
+   While a slab is owned:  used = objects live or in `remote` + (1 if it is a bin's current slab)
+                           used + length(free) + (capacity - fresh) = capacity (+1 if current)  */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "list.h"
+
+struct chunk;
+struct heap;
+
+enum { EXTENT_LARGE = 0xff }; /* `class` of an extent that is no slab */
+
+/* flags */
+enum {
+    EXTENT_ZERO = 1,    /* slab: objects never handed out read as zero */
+    EXTENT_CURRENT = 2, /* slab: is a bin's current slab, carries the extra `used` */
+};
+
+/* remote */
+enum { REMOTE_OWNED = 1, REMOTE_LISTED = 2, REMOTE_FLAGS = 3 };
+
+/* `owner` of slabs that no heap owns, and of large extents: no heap's address, and not NULL, which
+   is what a thread without a heap has for its own. */
+#define EXTENT_NO_OWNER ((struct heap *)1)
+
+struct extent {
+    /* owner only */
+    void *free;
+    _Atomic(struct heap *) owner;
+    uint32_t used;
+    uint16_t fresh; /* objects below this index were handed out at least once */
+    uint8_t flags;
+    uint8_t idle_epochs; /* heap epochs for which the current slab was seen empty */
+    union {
+        struct list_node node; /* slab: bin's partial list, or the orphans' list */
+        size_t bytes;          /* large: usable bytes, constant but for resizing by the holder */
+    };
+
+    /* constant while the extent lives */
+    struct chunk *chunk;
+    uint32_t granules; /* over all chunks of a huge extent */
+    uint16_t capacity;
+    uint8_t class;
+    uint8_t first; /* granule index in the chunk */
+
+    /* any thread */
+    _Atomic uintptr_t remote;
+};
+
+_Static_assert(sizeof(struct extent) == CACHE_LINE, "a descriptor is one cache line");
+
+static inline bool extent_is_slab(const struct extent *extent) {
+    return extent->class != EXTENT_LARGE;
+}

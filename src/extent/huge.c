@@ -1,0 +1,191 @@
+/* Taking, resizing and moving extents over several chunks. A huge extent is owned by the thread
+   that holds its block, so its chunks that belong to no domain need no lock; only the tail chunk
+   is shared, and is touched through its arena. */
+#include "huge.h"
+
+#include <string.h>
+
+#include "counters.h"
+#include "os_assert.h"
+#include "os_map.h"
+#include "space.h"
+
+/* A moved range cannot merge with its neighbours' mappings any more: two maps a move. */
+enum { HUGE_MOVES_MAX = 200 };
+
+static struct chunk *huge_chunk(const struct extent *extent, size_t i) {
+    return space_chunk_at(extent->chunk->base + (i << CHUNK_SHIFT));
+}
+
+static size_t huge_whole(size_t granules) {
+    return granules / CHUNK_GRANULES;
+}
+
+static unsigned huge_tail(size_t granules) {
+    return (unsigned)(granules % CHUNK_GRANULES);
+}
+
+static void huge_zero(const struct chunk *chunk, bits_t stale) {
+    while (stale != 0) {
+        unsigned first = bits_first(stale);
+        unsigned n = bits_run_from(stale, first);
+        memset(chunk_address(chunk, first), 0, bytes_of_granules(n));
+        stale &= ~bits_range(first, n);
+    }
+}
+
+/* Takes the first `n` granules of a chunk that belongs to nobody. */
+static void huge_occupy(struct chunk *chunk, unsigned n, bool zero) {
+    bits_t stale = chunk_take(chunk, 0, n);
+    if (zero)
+        huge_zero(chunk, stale);
+}
+
+/* `count` chunks from `first` on become part of a huge extent, the last with `tail` granules if
+   that is not 0. */
+static void huge_occupy_all(struct arena *arena, struct chunk *first, size_t whole, unsigned tail,
+                            bool zero) {
+    for (size_t i = 0; i < whole; i++)
+        huge_occupy(space_chunk_at(first->base + (i << CHUNK_SHIFT)), CHUNK_GRANULES, zero);
+    if (tail != 0) {
+        struct chunk *last = space_chunk_at(first->base + (whole << CHUNK_SHIFT));
+        huge_occupy(last, tail, zero);
+        arena_add_chunk(arena, last);
+    }
+}
+
+static bool huge_give_chunks(struct chunk *first, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        space_give(space_chunk_at(first->base + (i << CHUNK_SHIFT)));
+    return false;
+}
+
+struct extent *huge_take(struct arena *arena, size_t granules, size_t step, bool zero) {
+    size_t whole = huge_whole(granules);
+    unsigned tail = huge_tail(granules);
+    size_t n = whole + (tail != 0);
+    struct chunk *first = space_take(n, step);
+    if (first == NULL)
+        return NULL;
+    /* The last chunk will hold extents of its own. */
+    if (!chunk_make_extents(first) ||
+        !chunk_make_extents(space_chunk_at(first->base + ((n - 1) << CHUNK_SHIFT)))) {
+        huge_give_chunks(first, n);
+        return NULL;
+    }
+    huge_occupy_all(arena, first, whole, tail, zero);
+    struct extent *extent = &first->extents[0];
+    extent->chunk = first;
+    extent->first = 0;
+    extent->granules = (uint32_t)granules;
+    return extent;
+}
+
+/* Gives back the granules from `from` to `to` of the extent at `base`. `moved`: so many whole chunks
+   at the front were emptied by mremap; they read as zero, or are gone. */
+static void huge_release(struct arena *arena, char *base, size_t from, size_t to, size_t moved) {
+    while (to > from) {
+        size_t i = (to - 1) / CHUNK_GRANULES;
+        size_t low = max_size(from, i * CHUNK_GRANULES);
+        unsigned first = (unsigned)(low - i * CHUNK_GRANULES);
+        unsigned n = (unsigned)(to - low);
+        struct chunk *chunk = space_chunk_at(base + (i << CHUNK_SHIFT));
+        to = low;
+        if (chunk == NULL)
+            continue;
+        if (chunk->domain != NULL) {
+            arena_give_at(chunk, first, n, false);
+            continue;
+        }
+        chunk_give(chunk, first, n);
+        if (i < moved)
+            chunk->dirty = 0;
+        if (first == 0)
+            space_give(chunk);
+        else
+            arena_add_chunk(arena, chunk);
+    }
+}
+
+void huge_give(struct extent *extent) {
+    huge_release(NULL, extent->chunk->base, 0, extent->granules, 0);
+}
+
+static bool huge_grow(struct arena *arena, struct extent *extent, size_t granules) {
+    size_t whole = huge_whole(extent->granules);
+    unsigned tail = huge_tail(extent->granules);
+    struct chunk *last = huge_chunk(extent, whole - (tail == 0));
+    if (tail != 0 && granules < (whole + 1) * CHUNK_GRANULES)
+        return arena_take_at(last, tail, huge_tail(granules) - tail);
+    /* The rest of the tail chunk, and new chunks behind it. */
+    size_t have = whole + (tail != 0);
+    size_t new_whole = huge_whole(granules);
+    unsigned new_tail = huge_tail(granules);
+    size_t more = new_whole + (new_tail != 0) - have;
+    struct chunk *next = NULL;
+    if (more > 0) {
+        next = space_take_at(extent->chunk->base + (have << CHUNK_SHIFT), more);
+        if (next == NULL)
+            return false;
+        if (new_tail != 0 && !chunk_make_extents(space_chunk_at(
+                                 next->base + ((more - 1) << CHUNK_SHIFT))))
+            return huge_give_chunks(next, more);
+    }
+    if (tail != 0) {
+        if (!arena_take_at(last, tail, CHUNK_GRANULES - tail))
+            return more > 0 ? huge_give_chunks(next, more) : false;
+        arena_remove_full_chunk(last);
+    }
+    if (more > 0)
+        huge_occupy_all(arena, next, more - (new_tail != 0), new_tail, false);
+    return true;
+}
+
+bool huge_resize(struct arena *arena, struct extent *extent, size_t granules) {
+    if (granules > extent->granules) {
+        if (!huge_grow(arena, extent, granules))
+            return false;
+    } else if (granules < extent->granules) {
+        /* What stays of the last chunk becomes a chunk of the arena, which needs descriptors. */
+        size_t whole = huge_whole(granules);
+        if (huge_tail(granules) != 0 && !chunk_make_extents(huge_chunk(extent, whole)))
+            return false;
+        huge_release(arena, extent->chunk->base, granules, extent->granules, 0);
+    }
+    extent->granules = (uint32_t)granules;
+    return true;
+}
+
+/* Chunks whose pages went elsewhere by mremap left holes: maps them again, or forgets them. */
+static void huge_refill(char *base, size_t chunks) {
+    for (size_t i = 0; i < chunks; i++) {
+        char *hole = base + (i << CHUNK_SHIFT);
+        if (os_map_fixed_noreplace(hole, CHUNK_BYTES))
+            continue;
+        space_forget(space_chunk_at(hole));
+        counters_add(COUNTER_chunks_unmapped, 1);
+    }
+}
+
+void huge_move(struct extent *from, struct extent *to, size_t bytes) {
+    static _Atomic unsigned moves;
+    size_t granules = from->granules;
+    size_t whole = min_size(bytes >> CHUNK_SHIFT, huge_whole(granules));
+    size_t moved = 0;
+    char *source = from->chunk->base, *target = to->chunk->base;
+    if (whole > 0 && atomic_load_explicit(&moves, memory_order_relaxed) < HUGE_MOVES_MAX) {
+        enum os_remap result =
+            os_remap_move(source, whole << CHUNK_SHIFT, target, whole << CHUNK_SHIFT);
+        if (result != OS_REMAP_FAILED) {
+            moved = whole;
+            counters_add(COUNTER_remap_moves, 1);
+            atomic_fetch_add_explicit(&moves, 1, memory_order_relaxed);
+        }
+        if (result == OS_REMAP_OK_SOURCE_GONE)
+            huge_refill(source, moved);
+    }
+    size_t done = moved << CHUNK_SHIFT;
+    if (bytes > done)
+        memcpy(target + done, source + done, bytes - done);
+    huge_release(NULL, source, 0, granules, moved);
+}

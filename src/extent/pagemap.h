@@ -1,0 +1,47 @@
+/* From an address to its descriptor, the one way there is: two levels, one entry a granule.
+   Every granule of a slab points to the slab's descriptor, the first granule of a large extent
+   to that extent's, everything else is NULL: pointers that are not Fallow's, free memory, the
+   inside of large blocks. So a large block freed twice is seen until its address is reused.
+
+   The root lies in .bss and covers the whole user address space, 4 GiB an entry; a leaf is
+   2 MiB of address space of which only touched pages cost memory. Leaves are never unmapped. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "extent.h"
+#include "geometry.h"
+
+enum { PAGEMAP_LEAF_SHIFT = 32 };
+
+#define PAGEMAP_ROOT_ENTRIES ((size_t)1 << (ADDRESS_BITS - PAGEMAP_LEAF_SHIFT))
+#define PAGEMAP_LEAF_ENTRIES ((size_t)1 << (PAGEMAP_LEAF_SHIFT - GRANULE_SHIFT))
+
+typedef _Atomic(struct extent *) pagemap_entry;
+
+extern _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
+
+/* The descriptor of the extent that holds `p`, or NULL. Any address may be asked for: bits above
+   the 48th (a pointer tag on aarch64) are ignored. */
+static always_inline struct extent *pagemap_get(const void *p) {
+    uintptr_t address = (uintptr_t)p;
+    uint16_t top = (uint16_t)(address >> PAGEMAP_LEAF_SHIFT);
+    pagemap_entry *leaf = atomic_load_explicit(&pagemap_root[top], memory_order_acquire);
+    if (unlikely(leaf == NULL))
+        return NULL;
+    return atomic_load_explicit(&leaf[(uint32_t)address >> GRANULE_SHIFT], memory_order_acquire);
+}
+
+/* Makes entries for [base, base + bytes) possible. False when out of memory. */
+bool pagemap_reserve(const void *base, size_t bytes);
+
+/* Points the `granules` entries from `base` to `extent`. Reserved before. */
+void pagemap_set(const void *base, size_t granules, struct extent *extent);
+
+/* Clears the entry of `p` and returns what it held: of two threads that free the same large
+   block only one gets it. */
+struct extent *pagemap_take(const void *p);

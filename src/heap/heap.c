@@ -1,0 +1,202 @@
+/* The slow half of a heap: replacing a current slab, slabs that become empty, adoption, retirement.
+   Invariants: a slab in current[] has EXTENT_CURRENT and carries one extra `used`, so it is never
+   taken for empty; slabs in partial[] are owned by the heap and have free, fresh or remotely freed
+   objects when they enter. No locks here; what is called below may take the arena's, the orphans'
+   or the space's lock. */
+#include "heap.h"
+
+#include "counters.h"
+#include "misuse.h"
+#include "orphans.h"
+#include "os_assert.h"
+#include "os_clock.h"
+#include "slab.h"
+#include "slab_shape.h"
+
+struct extent slab_none = {.owner = EXTENT_NO_OWNER};
+
+/* Classes from this size on give back an empty current slab after a while. */
+enum { HEAP_TICK_CLASS_BYTES = 4096, HEAP_IDLE_EPOCHS = 2 };
+
+static const uint64_t heap_epoch_ns = 50000000;
+
+void heap_init(struct heap *heap, struct arena *arena) {
+    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+        heap->current[class] = &slab_none;
+        list_init(&heap->partial[class]);
+    }
+    heap->arena = arena;
+    heap->epoch_end_ns = 0;
+}
+
+static void heap_make_current(struct heap *heap, struct extent *slab) {
+    slab->flags |= EXTENT_CURRENT;
+    slab->used++;
+    slab->idle_epochs = 0;
+    heap->current[slab->class] = slab;
+}
+
+/* The slab leaves current[]; it is owned and in no list then. */
+static void heap_end_current(struct heap *heap, struct extent *slab) {
+    slab->flags &= (uint8_t)~EXTENT_CURRENT;
+    slab->used--;
+    heap->current[slab->class] = &slab_none;
+}
+
+/* The next owned or orphaned slab of the class that may have an object, now in no list. */
+static struct extent *heap_next_slab(struct heap *heap, unsigned class) {
+    struct list_node *node = list_first(&heap->partial[class]);
+    if (node != NULL) {
+        list_remove(node);
+        return LIST_ENTRY(node, struct extent, node);
+    }
+    struct extent *slab = orphans_take(class, heap);
+    return slab != NULL ? slab : slab_create(heap, class);
+}
+
+/* Makes the current slab have a free object, or says false when out of memory. `fresh`: the caller
+   prefers an object never handed out, so none is linked if the slab has one of those. */
+static bool heap_refill(struct heap *heap, unsigned class, bool fresh) {
+    for (;;) {
+        struct extent *slab = heap->current[class];
+        if (slab == &slab_none) {
+            slab = heap_next_slab(heap, class);
+            if (slab == NULL)
+                return false;
+            heap_make_current(heap, slab);
+        }
+        if (slab_collect(slab))
+            return true;
+        if (slab->fresh < slab->capacity)
+            return fresh ? true : slab_extend(slab);
+        heap_end_current(heap, slab);
+        if (!slab_release(slab))
+            heap_make_current(heap, slab);
+    }
+}
+
+void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero) {
+    bool fresh = *zero && slab_shapes[class].object_bytes >= 4096;
+    *zero = false;
+    heap_tick(heap);
+    if (!heap_refill(heap, class, fresh))
+        return NULL;
+    struct extent *slab = heap->current[class];
+    if (slab->free != NULL)
+        return slab_pop(slab);
+    *zero = (slab->flags & EXTENT_ZERO) != 0;
+    return slab_take_fresh(slab);
+}
+
+void heap_emptied(struct heap *heap, struct extent *slab, void *p) {
+    struct list_node *partial = &heap->partial[slab->class];
+    if ((slab->flags & EXTENT_CURRENT) != 0 || slab->used != 0) {
+        /* A current slab never falls to 0, an empty one never below: nothing was in use here. */
+        slab->used++;
+        misuse_double_free(p);
+        return;
+    }
+    slab_push(slab, p);
+    /* One empty slab may wait in the list, so that a thread at a slab's edge does not go to and fro
+       to the arena. */
+    bool only_one = partial->next == &slab->node && partial->prev == &slab->node;
+    if (only_one && slab->granules <= 2)
+        return;
+    list_remove(&slab->node);
+    slab_destroy(slab);
+}
+
+/* Reads what may be another thread's, for a hint: a block that is alive cannot be found here, since
+   the thread that has it learnt of it after it had left the free list. */
+__attribute__((__no_sanitize__("thread"))) static bool heap_is_last_freed(const struct extent *slab,
+                                                                          const void *p) {
+    return __atomic_load_n(&slab->free, __ATOMIC_RELAXED) == p;
+}
+
+void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
+    bool listed;
+    if (heap_is_last_freed(slab, p)) {
+        misuse_double_free(p);
+        return;
+    }
+    if (!slab_push_remote(slab, p, heap, &listed))
+        return;
+    if (listed)
+        orphans_unlist(slab);
+    slab_collect(slab);
+    if (slab->used == 0)
+        slab_destroy(slab);
+    else
+        list_push_front(&heap->partial[slab->class], &slab->node);
+}
+
+/* Empty slabs of one class go back. */
+static void heap_flush_class(struct heap *heap, unsigned class) {
+    struct extent *current = heap->current[class];
+    LIST_FOR_EACH (node, &heap->partial[class]) {
+        struct extent *slab = LIST_ENTRY(node, struct extent, node);
+        slab_collect(slab);
+        if (slab->used == 0) {
+            list_remove(node);
+            slab_destroy(slab);
+        }
+    }
+    if (current == &slab_none)
+        return;
+    slab_collect(current);
+    if (current->used == 1) {
+        heap_end_current(heap, current);
+        slab_destroy(current);
+    }
+}
+
+void heap_flush(struct heap *heap) {
+    for (unsigned class = 0; class < CLASS_COUNT; class++)
+        heap_flush_class(heap, class);
+}
+
+void heap_tick(struct heap *heap) {
+    uint64_t now_ns = os_clock_coarse_ns();
+    if (now_ns < heap->epoch_end_ns)
+        return;
+    heap->epoch_end_ns = now_ns + heap_epoch_ns;
+    for (unsigned class = class_of_size(HEAP_TICK_CLASS_BYTES); class < CLASS_COUNT; class++) {
+        struct extent *current = heap->current[class];
+        if (current == &slab_none)
+            continue;
+        if (current->used != 1)
+            current->idle_epochs = 0;
+        else if (++current->idle_epochs >= HEAP_IDLE_EPOCHS)
+            heap_flush_class(heap, class);
+    }
+}
+
+/* Leaves one owned slab, in no list, to whoever needs it. */
+static void heap_leave(struct heap *heap, struct extent *slab) {
+    for (;;) {
+        bool usable = slab_collect(slab) || slab->fresh < slab->capacity;
+        if (slab->used == 0) {
+            slab_destroy(slab);
+            return;
+        }
+        if (usable ? orphans_put(slab) : slab_release(slab))
+            return;
+        fallow_assert(atomic_load(&slab->owner) == heap);
+        (void)heap;
+    }
+}
+
+void heap_retire(struct heap *heap) {
+    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+        struct extent *slab = heap->current[class];
+        if (slab != &slab_none) {
+            heap_end_current(heap, slab);
+            heap_leave(heap, slab);
+        }
+        struct list_node *node;
+        while ((node = list_first(&heap->partial[class])) != NULL) {
+            list_remove(node);
+            heap_leave(heap, LIST_ENTRY(node, struct extent, node));
+        }
+    }
+}

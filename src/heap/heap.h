@@ -1,0 +1,46 @@
+/* A heap: one thread's private state. For each size class a current slab, from which malloc pops and
+   to which free pushes without lock or atomic read-modify-write, and a list of partial slabs that
+   wait to become current. A full slab is in no list and belongs to nobody; the thread that next
+   frees one of its objects adopts it.
+
+   Owned by the thread in whose thread_heap it is, or, the two shared ones, by the holder of
+   shared_heap_lock. slab_none stands for "no current slab": it is full for ever. */
+#pragma once
+
+#include "arena.h"
+#include "classes.h"
+#include "extent.h"
+
+struct heap {
+    struct extent *current[CLASS_COUNT];
+    struct list_node partial[CLASS_COUNT]; /* most recently used first */
+    struct arena *arena;                   /* constant while the heap is in use */
+    uint64_t epoch_end_ns;
+    bool shared;             /* used under shared_heap_lock */
+    struct heap *next_spare; /* under heap_list_lock, while no thread has it */
+};
+
+extern struct extent slab_none;
+
+void heap_init(struct heap *heap, struct arena *arena);
+
+/* An object of class `class` when the current slab has none; NULL when out of memory. With `zero`
+   set on entry an object is preferred whose memory is known to read as zero; on return `zero` says
+   whether this one's does. */
+void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero);
+
+/* The owner freed an object, not yet pushed, and `used` fell to 0 or below: the slab is empty, or
+   the free was a second one. */
+void heap_emptied(struct heap *heap, struct extent *slab, void *p);
+
+/* Frees an object of a slab that this heap does not own; may make this heap its owner. */
+void heap_free_remote(struct heap *heap, struct extent *slab, void *p);
+
+/* Gives empty slabs back to their arenas. */
+void heap_flush(struct heap *heap);
+
+/* The same for large, long unused current slabs, at the end of each of the heap's epochs. */
+void heap_tick(struct heap *heap);
+
+/* Leaves everything the heap holds to others: its thread ends. */
+void heap_retire(struct heap *heap);

@@ -1,0 +1,104 @@
+/* Large blocks over arena and huge extents. The block's address is its extent's first granule; only
+   that granule is in the page map. Usable size: the request rounded up to pages. */
+#include "large.h"
+
+#include <string.h>
+
+#include "huge.h"
+#include "os_page.h"
+#include "pagemap.h"
+
+/* Granules for a block; a multiple of the page size where pages are larger than granules. */
+static size_t large_granules(size_t bytes) {
+    return granules_of_bytes(align_up(bytes, max_size(os_page_size(), GRANULE_BYTES)));
+}
+
+static void large_zero(struct extent *extent, bits_t stale) {
+    while (stale != 0) {
+        unsigned first = bits_first(stale);
+        unsigned n = bits_run_from(stale, first);
+        memset(chunk_address(extent->chunk, first), 0, bytes_of_granules(n));
+        stale &= ~bits_range(first, n);
+    }
+}
+
+void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
+    size_t usable = align_up(max_size(bytes, 1), os_page_size());
+    size_t granules = large_granules(usable);
+    size_t step = max_size(align, max_size(os_page_size(), GRANULE_BYTES)) >> GRANULE_SHIFT;
+    struct extent *extent;
+    if (granules > CHUNK_GRANULES || step > CHUNK_GRANULES) {
+        size_t chunk_step = step > CHUNK_GRANULES ? step / CHUNK_GRANULES : 1;
+        extent = huge_take(heap->arena, granules, chunk_step, zero);
+    } else {
+        bits_t stale;
+        extent = arena_take(heap->arena, (unsigned)granules, (unsigned)step, &stale);
+        if (extent != NULL && zero)
+            large_zero(extent, stale);
+    }
+    if (extent == NULL)
+        return NULL;
+    extent->class = EXTENT_LARGE;
+    extent->bytes = usable;
+    extent->free = NULL;
+    atomic_store_explicit(&extent->owner, EXTENT_NO_OWNER, memory_order_relaxed);
+    char *p = chunk_extent_base(extent);
+    pagemap_set(p, 1, extent);
+    return p;
+}
+
+void large_free(struct extent *extent) {
+    /* A block of one chunk's size may be a huge one that shrank. */
+    if (extent->granules < CHUNK_GRANULES)
+        arena_give(extent);
+    else
+        huge_give(extent);
+}
+
+/* An extent inside one chunk, to a size that fits there too. */
+static bool large_resize_in_chunk(struct extent *extent, size_t granules) {
+    unsigned have = extent->granules;
+    if (granules <= have) {
+        if (granules < have)
+            arena_shrink(extent, have - (unsigned)granules);
+        return true;
+    }
+    if (extent->first + granules > CHUNK_GRANULES ||
+        !arena_take_at(extent->chunk, extent->first + have, (unsigned)granules - have))
+        return false;
+    extent->granules = (uint32_t)granules;
+    return true;
+}
+
+bool large_resize(struct heap *heap, struct extent *extent, size_t bytes) {
+    size_t usable = align_up(max_size(bytes, 1), os_page_size());
+    size_t granules = large_granules(usable);
+    if (extent->granules < CHUNK_GRANULES && granules < CHUNK_GRANULES) {
+        if (!large_resize_in_chunk(extent, granules))
+            return false;
+    } else {
+        /* A full chunk that an arena holds cannot become part of a huge extent where it lies. */
+        bool alone = extent->first == 0 &&
+                     (extent->granules > CHUNK_GRANULES || extent->chunk->domain == NULL);
+        if (!alone || !huge_resize(heap->arena, extent, granules))
+            return false;
+    }
+    extent->bytes = usable;
+    return true;
+}
+
+void *large_move(struct heap *heap, struct extent *extent, size_t bytes) {
+    char *p = chunk_extent_base(extent);
+    size_t kept = min_size(bytes, extent->bytes);
+    char *q = large_alloc(heap, bytes, GRANULE_BYTES, false);
+    if (q == NULL)
+        return NULL;
+    pagemap_take(p);
+    if (extent->granules > CHUNK_GRANULES) {
+        huge_move(extent, pagemap_get(q), kept);
+    } else {
+        memcpy(q, p, kept);
+        large_free(extent);
+    }
+    return q;
+}

@@ -1,0 +1,43 @@
+/* The messages of misuse. A foreign pointer is warned of once a process, since a program that has one
+   such free often has thousands; every double free is, since each is a bug of its own. */
+#include "misuse.h"
+
+#include <stdatomic.h>
+
+#include "counters.h"
+#include "fmt.h"
+#include "geometry.h"
+#include "options.h"
+#include "os_assert.h"
+#include "os_log.h"
+#include "space.h"
+
+static void misuse_say(const char *before, const void *p, const char *after) {
+    char line[128];
+    struct fmt f = fmt_start(line, sizeof line);
+    fmt_str(&f, before);
+    fmt_hex(&f, (uintptr_t)p);
+    fmt_str(&f, after);
+    os_log(line, f.len);
+}
+
+void misuse_double_free(const void *p) {
+    counters_add(COUNTER_double_frees, 1);
+    misuse_say("fallow: double free of ", p, "; ignored\n");
+}
+
+void misuse_unknown(const void *p) {
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    bool ours = space_chunk_at(p) != NULL;
+    if (ours && is_aligned((uintptr_t)p, GRANULE_BYTES)) {
+        misuse_double_free(p);
+        return;
+    }
+    counters_add(COUNTER_foreign_frees, 1);
+    if (options.abort_on_foreign) {
+        misuse_say("fallow: free of a pointer that is not Fallow's (", p, "); aborting\n");
+        os_abort();
+    }
+    if (!atomic_flag_test_and_set(&warned))
+        misuse_say("fallow: free of a pointer that is not Fallow's (", p, "); ignored\n");
+}

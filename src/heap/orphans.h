@@ -1,0 +1,19 @@
+/* Orphans: partly used slabs that belong to no heap, left by threads that ended. A list for each size
+   class under one lock. A thread that wants the class adopts one; a thread that frees an object of
+   one adopts it by that (slab_push_remote), and then takes it off the list here. */
+#pragma once
+
+#include "extent.h"
+
+/* Lists a slab with free objects and gives up its ownership. False, still the owner, if others freed
+   something meanwhile. */
+bool orphans_put(struct extent *slab);
+
+/* An orphan of the class, now owned by `heap`; NULL if there is none. */
+struct extent *orphans_take(unsigned class, struct heap *heap);
+
+/* Takes a slab off the list that has just been claimed through its remote word. */
+void orphans_unlist(struct extent *slab);
+
+void orphans_lock_for_fork(void);
+void orphans_unlock_after_fork(bool child);

@@ -1,0 +1,121 @@
+/* One slab: birth, death, its three sources of free objects (free, remote, fresh), and the handing
+   over of its ownership. No locks of its own; see extent.h for the ownership word. */
+#include "slab.h"
+
+#include "counters.h"
+#include "os_assert.h"
+#include "os_page.h"
+#include "pagemap.h"
+#include "slab_shape.h"
+
+/* Granules that an extent is a multiple of: one, or a page where pages are larger. */
+static unsigned slab_granules(unsigned class) {
+    return (unsigned)(align_up(bytes_of_granules(slab_shapes[class].granules), os_page_size()) >>
+                      GRANULE_SHIFT);
+}
+
+struct extent *slab_create(struct heap *heap, unsigned class) {
+    unsigned granules = slab_granules(class);
+    unsigned step = (unsigned)(max_size(os_page_size(), GRANULE_BYTES) >> GRANULE_SHIFT);
+    bits_t stale;
+    struct extent *slab = arena_take(heap->arena, granules, step, &stale);
+    if (slab == NULL)
+        return NULL;
+    slab->free = NULL;
+    slab->used = 0;
+    slab->fresh = 0;
+    slab->flags = stale == 0 ? EXTENT_ZERO : 0;
+    slab->idle_epochs = 0;
+    slab->capacity = slab_shapes[class].capacity;
+    slab->class = (uint8_t)class;
+        list_init(&slab->node);
+    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    atomic_store_explicit(&slab->remote, REMOTE_OWNED, memory_order_relaxed);
+    pagemap_set(chunk_extent_base(slab), granules, slab);
+    return slab;
+}
+
+void slab_destroy(struct extent *slab) {
+    fallow_assert(slab->used == 0);
+    atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
+    pagemap_set(chunk_extent_base(slab), slab->granules, NULL);
+    arena_give(slab);
+}
+
+bool slab_collect(struct extent *slab) {
+    uintptr_t remote = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    if ((remote & ~(uintptr_t)REMOTE_FLAGS) == 0)
+        return slab->free != NULL;
+    remote = atomic_exchange_explicit(&slab->remote, REMOTE_OWNED, memory_order_acquire);
+    void *list = (void *)(remote & ~(uintptr_t)REMOTE_FLAGS);
+    void *last = list;
+    uint32_t n = 1;
+    for (void *next; (next = *(void **)last) != NULL; last = next)
+        n++;
+    *(void **)last = slab->free;
+    slab->free = list;
+    slab->used -= n;
+    counters_add(COUNTER_remote_frees, n);
+    return true;
+}
+
+bool slab_extend(struct extent *slab) {
+    size_t bytes = slab_shapes[slab->class].object_bytes;
+    unsigned n = slab->capacity - slab->fresh;
+    if (n == 0)
+        return false;
+    /* As many as begin on the page where the first of them begins. */
+    char *first = chunk_extent_base(slab) + slab->fresh * bytes;
+    char *page_end = (char *)align_up((uintptr_t)first + 1, os_page_size());
+    size_t on_page = ((size_t)(page_end - first) + bytes - 1) / bytes;
+    n = (unsigned)min_size(n, on_page);
+    char *object = first;
+    for (unsigned i = 1; i < n; i++, object += bytes)
+        *(void **)object = object + bytes;
+    *(void **)object = slab->free;
+    slab->free = first;
+    slab->fresh = (uint16_t)(slab->fresh + n);
+    return true;
+}
+
+void *slab_take_fresh(struct extent *slab) {
+    if (slab->fresh == slab->capacity)
+        return NULL;
+    slab->used++;
+    return chunk_extent_base(slab) + (size_t)slab->fresh++ * slab_shapes[slab->class].object_bytes;
+}
+
+bool slab_release(struct extent *slab) {
+    struct heap *heap = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+    uintptr_t expected = REMOTE_OWNED;
+    fallow_assert(slab->free == NULL && slab->fresh == slab->capacity);
+    atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
+    if (atomic_compare_exchange_strong_explicit(&slab->remote, &expected, 0, memory_order_release,
+                                                memory_order_relaxed))
+        return true;
+    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    return false;
+}
+
+bool slab_push_remote(struct extent *slab, void *p, struct heap *heap, bool *listed) {
+    uintptr_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    uintptr_t pushed = (uintptr_t)p | REMOTE_OWNED;
+    do
+        *(void **)p = (void *)(old & ~(uintptr_t)REMOTE_FLAGS);
+    while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, pushed, memory_order_acq_rel,
+                                                  memory_order_relaxed));
+    *listed = (old & REMOTE_LISTED) != 0;
+    if ((old & REMOTE_OWNED) != 0)
+        return false;
+    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    return true;
+}
+
+void slab_check(const struct extent *slab) {
+    unsigned free = 0;
+    for (void *p = slab->free; p != NULL; p = *(void **)p)
+        free++;
+    unsigned current = (slab->flags & EXTENT_CURRENT) != 0;
+    fallow_assert(slab->used + free + (slab->capacity - slab->fresh) == slab->capacity + current);
+    (void)free, (void)current;
+}

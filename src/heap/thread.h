@@ -1,0 +1,20 @@
+/* Which heap a thread uses. Each thread has its own from its first call to its end; before the
+   library's constructor has run, and after a thread's last destructor, calls are served by a shared
+   heap under a lock. The one used before the constructor becomes the main thread's own. */
+#pragma once
+
+#include "heap.h"
+
+/* NULL in a thread that has no heap yet, or none any more. */
+extern __thread struct heap *thread_heap __attribute__((__tls_model__("initial-exec")));
+
+/* The heap the calling thread may use now: its own, or a shared one, with its lock held until
+   thread_leave(). NULL only when out of memory. */
+struct heap *thread_enter(void);
+void thread_leave(struct heap *heap);
+
+/* From the library's constructor: threads may have heaps of their own from now on. */
+void thread_start(void);
+
+void thread_lock_for_fork(void);
+void thread_unlock_after_fork(bool child);

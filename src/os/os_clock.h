@@ -1,0 +1,7 @@
+/* The clock that policy runs on. */
+#pragma once
+
+#include "compiler.h"
+
+/* CLOCK_MONOTONIC_COARSE in nanoseconds: steps of 1 to 10 ms, no system call (vdso). */
+uint64_t os_clock_coarse_ns(void);

@@ -1,0 +1,106 @@
+/* The only file that maps, unmaps or moves address space. Owns no state and takes no lock; the kernel
+   serialises. Every result is exactly the range asked for: what is mapped beyond it to get the
+   alignment is unmapped before returning. Advice on mapped ranges is os_advise's. */
+#include "os_map.h"
+
+#include <sys/mman.h>
+
+#include "os_page.h"
+#include "os_syscall.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+static void *os_map_at(void *hint, size_t bytes, int extra_flags) {
+    /* MAP_NORESERVE: under heuristic overcommit a reservation is not charged. Mode 2 ignores it. */
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | extra_flags;
+    long result =
+        os_syscall6(SYS_mmap, (long)hint, (long)bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return os_syscall_failed(result) ? NULL : (void *)result;
+}
+
+void *os_map(size_t bytes, void *hint) {
+    return os_map_at(hint, bytes, 0);
+}
+
+bool os_unmap(void *addr, size_t bytes) {
+    return !os_syscall_failed(os_syscall2(SYS_munmap, (long)addr, (long)bytes));
+}
+
+static void os_unmap_gap(char *from, char *to) {
+    if (from < to)
+        os_unmap(from, (size_t)(to - from));
+}
+
+/* Address space is handed out downwards, so what lies below a fresh mapping is usually free: lengthen
+   it down to the boundary and cut the surplus off its end. Three calls in all, and no more address
+   space than the result needs, which counts under RLIMIT_AS. */
+static char *os_map_lengthen_down(char *got, size_t bytes, size_t align) {
+    char *start = (char *)align_down((size_t)got, align);
+    size_t missing = (size_t)(got - start);
+    char *below = os_map(missing, start);
+    if (below == start) {
+        os_unmap(start + bytes, missing);
+        return start;
+    }
+    if (below != NULL)
+        os_unmap(below, missing);
+    return NULL;
+}
+
+static char *os_map_and_trim(size_t bytes, size_t align) {
+    size_t over_bytes;
+    if (__builtin_add_overflow(bytes, align - os_page_size(), &over_bytes))
+        return NULL;
+    char *got = os_map(over_bytes, NULL);
+    if (got == NULL)
+        return NULL;
+    char *start = (char *)align_up((size_t)got, align);
+    os_unmap_gap(got, start);
+    os_unmap_gap(start + bytes, got + over_bytes);
+    return start;
+}
+
+void *os_map_aligned(size_t bytes, size_t align, void *hint) {
+    char *got = os_map(bytes, hint);
+    if (got == NULL || is_aligned((size_t)got, align))
+        return got;
+    char *start = os_map_lengthen_down(got, bytes, align);
+    if (start != NULL)
+        return start;
+    os_unmap(got, bytes);
+    return os_map_and_trim(bytes, align);
+}
+
+bool os_map_fixed_noreplace(void *addr, size_t bytes) {
+    /* 4.17 brought the flag; before, it is ignored and the address is a mere hint, hence the look. */
+    void *got = os_map_at(addr, bytes, MAP_FIXED_NOREPLACE);
+    if (got == addr)
+        return true;
+    if (got != NULL)
+        os_unmap(got, bytes);
+    return false;
+}
+
+static bool os_remap(void *from, size_t from_bytes, void *to, size_t to_bytes, int extra_flags) {
+    int flags = MREMAP_MAYMOVE | MREMAP_FIXED | extra_flags;
+    return !os_syscall_failed(
+        os_syscall5(SYS_mremap, (long)from, (long)from_bytes, (long)to_bytes, flags, (long)to));
+}
+
+enum os_remap os_remap_move(void *from, size_t from_bytes, void *to, size_t to_bytes) {
+    /* MREMAP_DONTUNMAP: 5.7, equal lengths only. Older kernels refuse the flag before they touch
+       anything. */
+    if (from_bytes == to_bytes && os_remap(from, from_bytes, to, to_bytes, MREMAP_DONTUNMAP))
+        return OS_REMAP_OK_KEPT_SOURCE;
+    if (os_remap(from, from_bytes, to, to_bytes, 0))
+        return OS_REMAP_OK_SOURCE_GONE;
+    /* MREMAP_FIXED unmaps the destination before it can still fail (ENOMEM, EFAULT). Map it again;
+       if it never was unmapped this does nothing. */
+    os_map_fixed_noreplace(to, to_bytes);
+    return OS_REMAP_FAILED;
+}
