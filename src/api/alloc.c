@@ -10,6 +10,7 @@
 #include "large.h"
 #include "misuse.h"
 #include "options.h"
+#include "os_clock.h"
 #include "os_page.h"
 #include "purge.h"
 #include "space.h"
@@ -19,23 +20,26 @@ static void *alloc_fail(void) {
     return NULL;
 }
 
-/* Purges what is due: in the caller's arena, in the space, and in one other arena, in turn, whose
+/* The end of every slow call. First, with the heap still in hand, its epoch; then, with no lock held,
+   the purges that are due: in the heap's arena, in the space, and in one other arena, in turn, whose
    threads may be asleep. With immediate purging in all of them: the caller may have freed into any. */
-static void alloc_poll(struct arena *arena) {
-    static _Atomic unsigned turn;
-    purge_poll(&arena->domain);
-    purge_poll(&space_domain);
+static void alloc_leave(struct heap *heap) {
+    uint64_t now_ns = os_clock_coarse_ns();
+    struct arena *arena = heap->arena;
+    unsigned turn = ++heap->turn;
+    heap_tick(heap, now_ns);
+    thread_leave(heap);
+    purge_poll(&arena->domain, now_ns);
+    purge_poll(&space_domain, now_ns);
     unsigned n = arena_count();
     if (n <= 1)
         return;
-    if (options.dirty_decay_ms == 0) {
-        for (unsigned i = 0; i < n; i++)
-            purge_poll(&arena_at(i)->domain);
+    if (options.dirty_decay_ms != 0) {
+        purge_poll(&arena_at(turn % n)->domain, now_ns);
         return;
     }
-    unsigned other = atomic_load_explicit(&turn, memory_order_relaxed) + 1;
-    atomic_store_explicit(&turn, other, memory_order_relaxed);
-    purge_poll(&arena_at(other % n)->domain);
+    for (unsigned i = 0; i < n; i++)
+        purge_poll(&arena_at(i)->domain, now_ns);
 }
 
 /* An object of `class`; `*zero` as in heap_malloc_slow(). */
@@ -55,7 +59,6 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return alloc_fail();
-    struct arena *arena = heap->arena;
     void *p = NULL;
     unsigned class = CLASS_COUNT;
     if (bytes <= CLASS_MAX_BYTES && align <= GRANULE_BYTES) {
@@ -71,8 +74,7 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     } else {
         p = large_alloc(heap, bytes, align, zero);
     }
-    thread_leave(heap);
-    alloc_poll(arena);
+    alloc_leave(heap);
     return p != NULL ? p : alloc_fail();
 }
 
@@ -90,7 +92,7 @@ void *alloc_calloc(size_t count, size_t bytes) {
     size_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
         return alloc_fail();
-    if (total > CLASS_TABLE_BYTES)
+    if (total > HEAP_DIRECT_BYTES)
         return alloc_any(total, 1, true);
     void *p = alloc_malloc(total);
     if (p != NULL)
@@ -100,9 +102,8 @@ void *alloc_calloc(size_t count, size_t bytes) {
 
 void alloc_free_emptied(struct extent *slab, void *p) {
     struct heap *heap = thread_heap;
-    struct arena *arena = heap->arena;
     heap_emptied(heap, slab, p);
-    alloc_poll(arena);
+    alloc_leave(heap);
 }
 
 /* A large block: whoever gets its page map entry frees it. */
@@ -114,9 +115,10 @@ static void alloc_free_large(struct extent *extent, void *p) {
         large_free(extent);
 }
 
-void alloc_free_slow(struct extent *extent, void *p) {
+void alloc_free_slow(void *p) {
     if (p == NULL)
         return;
+    struct extent *extent = pagemap_get(p);
     if (extent == NULL) {
         misuse_unknown(p);
         return;
@@ -124,19 +126,17 @@ void alloc_free_slow(struct extent *extent, void *p) {
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return;
-    struct arena *arena = heap->arena;
     if (!extent_is_slab(extent))
         alloc_free_large(extent, p);
     else if (atomic_load_explicit(&extent->owner, memory_order_relaxed) != heap)
         heap_free_remote(heap, extent, p);
     else if (p == extent->free)
         misuse_double_free(p);
-    else if (extent->used-- <= 1)
+    else if (--extent->used == 0)
         heap_emptied(heap, extent, p);
     else
         slab_push(extent, p);
-    thread_leave(heap);
-    alloc_poll(arena);
+    alloc_leave(heap);
 }
 
 size_t alloc_usable_size(const void *p) {
@@ -152,11 +152,9 @@ static void *alloc_realloc_large(struct extent *extent, void *p, size_t bytes) {
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return NULL;
-    struct arena *arena = heap->arena;
     if (!large_resize(heap, extent, bytes))
         p = large_move(heap, extent, bytes);
-    thread_leave(heap);
-    alloc_poll(arena);
+    alloc_leave(heap);
     return p;
 }
 

@@ -11,10 +11,10 @@
 /* Everything that alloc_malloc() does not do itself; sets errno to ENOMEM with NULL. */
 void *alloc_malloc_slow(size_t bytes);
 
-/* Everything that alloc_free() does not do itself; `slab` is what the page map says of `p`. */
-void alloc_free_slow(struct extent *slab, void *p);
+/* Everything that alloc_free() does not do itself. */
+void alloc_free_slow(void *p);
 
-/* The last object of a slab was freed, or one too many: see heap_emptied(). */
+/* `used` of the caller's own slab fell to 0: see heap_emptied(). */
 void alloc_free_emptied(struct extent *slab, void *p);
 
 void *alloc_calloc(size_t count, size_t bytes);
@@ -34,8 +34,8 @@ size_t alloc_usable_size(const void *p);
 
 static always_inline void *alloc_malloc(size_t bytes) {
     struct heap *heap = thread_heap;
-    if (likely(bytes <= CLASS_TABLE_BYTES) && likely(heap != NULL)) {
-        struct extent *slab = heap->current[class_table[(bytes + 15) / 16]];
+    if (likely(bytes <= HEAP_DIRECT_BYTES) && likely(heap != NULL)) {
+        struct extent *slab = heap_current_direct(heap, bytes);
         if (likely(slab->free != NULL))
             return slab_pop(slab);
     }
@@ -46,13 +46,10 @@ static always_inline void alloc_free(void *p) {
     struct extent *slab = pagemap_get(p);
     if (unlikely(slab == NULL) ||
         unlikely(atomic_load_explicit(&slab->owner, memory_order_relaxed) != thread_heap) ||
-        unlikely(p == slab->free)) {
-        alloc_free_slow(slab, p);
-        return;
-    }
-    if (unlikely(slab->used-- <= 1)) {
+        unlikely(p == slab->free))
+        alloc_free_slow(p);
+    else if (unlikely(--slab->used == 0))
         alloc_free_emptied(slab, p);
-        return;
-    }
-    slab_push(slab, p);
+    else
+        slab_push(slab, p);
 }

@@ -18,6 +18,18 @@
 #define CACHE_LINE    64
 #define cache_aligned __attribute__((__aligned__(CACHE_LINE)))
 
+/* Built for ThreadSanitizer. */
+#if defined(__SANITIZE_THREAD__)
+#define FALLOW_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FALLOW_TSAN 1
+#endif
+#endif
+#ifndef FALLOW_TSAN
+#define FALLOW_TSAN 0
+#endif
+
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define container_of(pointer, type, member) \

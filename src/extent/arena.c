@@ -124,13 +124,12 @@ static struct chunk *arena_fit_locked(struct arena *arena, unsigned n, unsigned 
         for (struct list_node *node = arena->bins[bin].next;
              node != &arena->bins[bin] && looks < ARENA_FIT_LOOKS; node = node->next, looks++) {
             struct chunk *chunk = LIST_ENTRY(node, struct chunk, fit_node);
-            unsigned used = bits_count(chunk->used);
-            if (fullest != NULL && used <= most)
+            if (fullest != NULL && chunk->in_use <= most)
                 continue;
             unsigned at = chunk_find(chunk, n, step);
             if (at < CHUNK_GRANULES) {
                 fullest = chunk;
-                most = used;
+                most = chunk->in_use;
                 *first = at;
             }
         }

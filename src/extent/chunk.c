@@ -58,6 +58,7 @@ bits_t chunk_take(struct chunk *chunk, unsigned first, unsigned n) {
     bits_t stale = run & (chunk->dirty | chunk->lazy);
     fallow_assert((run & ~chunk_free(chunk)) == 0);
     chunk->used |= run;
+    chunk->in_use = (uint8_t)(chunk->in_use + n);
     chunk->dirty &= ~run;
     chunk->lazy &= ~run;
     return stale;
@@ -67,11 +68,13 @@ void chunk_give(struct chunk *chunk, unsigned first, unsigned n) {
     bits_t run = bits_range(first, n);
     fallow_assert((run & ~chunk->used) == 0);
     chunk->used &= ~run;
+    chunk->in_use = (uint8_t)(chunk->in_use - n);
     chunk->dirty |= run;
 }
 
 void chunk_check(const struct chunk *chunk) {
     bits_t used = chunk->used, dirty = chunk->dirty, lazy = chunk->lazy, busy = chunk->busy;
+    fallow_assert(chunk->in_use == bits_count(used));
     fallow_assert((used & (dirty | lazy | busy)) == 0);
     fallow_assert((dirty & (lazy | busy)) == 0);
     fallow_assert((lazy & busy) == 0);

@@ -31,6 +31,7 @@ struct chunk {
     struct list_node fit_node;   /* the arena's bin of chunks with this longest free run */
     struct list_node dirty_node; /* the domain's chunks with dirty granules, oldest first */
     struct list_node lazy_node;
+    uint8_t in_use;  /* granules in `used` */
     uint8_t longest; /* longest free run in granules; the bin that fit_node is in */
     bool refused;    /* the kernel refused to purge a range here; retried at lazy age */
 };

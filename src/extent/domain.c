@@ -37,7 +37,7 @@ static void domain_order(struct domain *domain, struct chunk *chunk) {
 
 void domain_add_locked(struct domain *domain, struct chunk *chunk) {
     domain->chunks++;
-    domain->used += bits_count(chunk->used);
+    domain->used += chunk->in_use;
     domain->dirty += bits_count(chunk->dirty);
     domain->lazy += bits_count(chunk->lazy);
     domain->busy += bits_count(chunk->busy);
@@ -48,7 +48,7 @@ void domain_add_locked(struct domain *domain, struct chunk *chunk) {
 void domain_remove_locked(struct domain *domain, struct chunk *chunk) {
     fallow_assert(chunk->domain == domain && chunk->busy == 0);
     domain->chunks--;
-    domain->used -= bits_count(chunk->used);
+    domain->used -= chunk->in_use;
     domain->dirty -= bits_count(chunk->dirty);
     domain->lazy -= bits_count(chunk->lazy);
     list_remove(&chunk->dirty_node);
@@ -58,12 +58,18 @@ void domain_remove_locked(struct domain *domain, struct chunk *chunk) {
     atomic_store_explicit(&domain->purgeable, domain->dirty + domain->lazy, memory_order_relaxed);
 }
 
+/* How many of the `n` granules of `run` are in `set`; mostly all or none. */
+static unsigned domain_count(bits_t set, bits_t run, unsigned n) {
+    bits_t both = set & run;
+    return both == 0 ? 0 : both == run ? n : bits_count(both);
+}
+
 bits_t domain_take_locked(struct domain *domain, struct chunk *chunk, unsigned first, unsigned n) {
-    unsigned dirty = bits_count(chunk->dirty & bits_range(first, n));
-    bits_t stale = chunk_take(chunk, first, n);
+    bits_t run = bits_range(first, n);
     domain->used += n;
-    domain->dirty -= dirty;
-    domain->lazy -= bits_count(stale) - dirty;
+    domain->dirty -= domain_count(chunk->dirty, run, n);
+    domain->lazy -= domain_count(chunk->lazy, run, n);
+    bits_t stale = chunk_take(chunk, first, n);
     domain_order(domain, chunk);
     return stale;
 }

@@ -38,6 +38,9 @@ enum { REMOTE_OWNED = 1, REMOTE_LISTED = 2, REMOTE_FLAGS = 3 };
    is what a thread without a heap has for its own. */
 #define EXTENT_NO_OWNER ((struct heap *)1)
 
+/* `owner` of an empty slab that waits in its heap: whatever is freed there was free already. */
+#define EXTENT_PARKED ((struct heap *)2)
+
 struct extent {
     /* owner only */
     void *free;
@@ -45,7 +48,7 @@ struct extent {
     uint32_t used;
     uint16_t fresh; /* objects below this index were handed out at least once */
     uint8_t flags;
-    uint8_t idle_epochs; /* heap epochs for which the current slab was seen empty */
+    uint8_t idle_epochs; /* heap epochs at whose end the slab was seen empty */
     union {
         struct list_node node; /* slab: bin's partial list, or the orphans' list */
         size_t bytes;          /* large: usable bytes, constant but for resizing by the holder */

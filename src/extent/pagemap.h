@@ -1,6 +1,6 @@
 /* From an address to its descriptor, the one way there is: two levels, one entry a granule.
-   Every granule of a slab points to the slab's descriptor, the first granule of a large extent
-   to that extent's, everything else is NULL: pointers that are not Fallow's, free memory, the
+   Every granule of a slab points to the slab's descriptor, the first granule of a large extent (or
+   of a slab of one object) to that extent's, everything else is NULL: pointers that are not Fallow's, free memory, the
    inside of large blocks. So a large block freed twice is seen until its address is reused.
 
    The root lies in .bss and covers the whole user address space, 4 GiB an entry; a leaf is

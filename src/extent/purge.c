@@ -199,10 +199,9 @@ static size_t purge_idle(struct domain *domain, uint64_t now_ns) {
     return options.dirty_decay_ms > 0 ? idle : 0;
 }
 
-void purge_poll(struct domain *domain) {
-    if (options.purge == PURGE_NEVER || !purge_possible(domain))
+void purge_poll_slow(struct domain *domain, uint64_t now_ns) {
+    if (options.purge == PURGE_NEVER)
         return;
-    uint64_t now_ns = os_clock_coarse_ns();
     if (options.dirty_decay_ms != 0 && !decay_is_due(&domain->decay, now_ns))
         return;
     size_t idle = purge_idle(domain, now_ns);

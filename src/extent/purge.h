@@ -6,15 +6,14 @@
 
 #include "domain.h"
 
-/* Does what is due now in this domain, by the clock. Call it with no lock held, at the end of slow
-   paths. Preserves errno. */
-void purge_poll(struct domain *domain);
+/* Does what is due in this domain at `now_ns`. Called with no lock held. Preserves errno. */
+void purge_poll_slow(struct domain *domain, uint64_t now_ns);
 
 /* Every domain: all dirty memory becomes lazy; with `clean`, all dirty and lazy memory is given
    back. Returns the bytes for which the kernel agreed. */
 size_t purge_all(bool clean);
 
-/* A hint, without lock or clock: whether purge_poll() could find something. */
-static inline bool purge_possible(const struct domain *domain) {
-    return atomic_load_explicit(&domain->purgeable, memory_order_relaxed) != 0;
+static inline void purge_poll(struct domain *domain, uint64_t now_ns) {
+    if (atomic_load_explicit(&domain->purgeable, memory_order_relaxed) != 0)
+        purge_poll_slow(domain, now_ns);
 }

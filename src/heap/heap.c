@@ -15,16 +15,25 @@
 
 struct extent slab_none = {.owner = EXTENT_NO_OWNER};
 
-/* Classes from this size on give back an empty current slab after a while. */
-enum { HEAP_TICK_CLASS_BYTES = 4096, HEAP_IDLE_EPOCHS = 2 };
+/* An empty slab is given back when it has been seen empty at the ends of so many epochs. */
+enum { HEAP_IDLE_EPOCHS = 2 };
 
 static const uint64_t heap_epoch_ns = 50000000;
 
+static void heap_set_current(struct heap *heap, unsigned class, struct extent *slab) {
+    size_t high = slab_shapes[class].object_bytes / 16;
+    size_t low = class == 0 ? 0 : slab_shapes[class - 1].object_bytes / 16 + 1;
+    heap->current[class] = slab;
+    for (size_t i = low; i <= high && i < ARRAY_COUNT(heap->direct); i++)
+        heap->direct[i] = slab;
+}
+
 void heap_init(struct heap *heap, struct arena *arena) {
     for (unsigned class = 0; class < CLASS_COUNT; class++) {
-        heap->current[class] = &slab_none;
+        heap_set_current(heap, class, &slab_none);
         list_init(&heap->partial[class]);
     }
+    heap->parked_bytes = 0;
     heap->arena = arena;
     heap->epoch_end_ns = 0;
 }
@@ -33,21 +42,43 @@ static void heap_make_current(struct heap *heap, struct extent *slab) {
     slab->flags |= EXTENT_CURRENT;
     slab->used++;
     slab->idle_epochs = 0;
-    heap->current[slab->class] = slab;
+    heap_set_current(heap, slab->class, slab);
 }
 
 /* The slab leaves current[]; it is owned and in no list then. */
 static void heap_end_current(struct heap *heap, struct extent *slab) {
     slab->flags &= (uint8_t)~EXTENT_CURRENT;
     slab->used--;
-    heap->current[slab->class] = &slab_none;
+    heap_set_current(heap, slab->class, &slab_none);
+}
+
+/* An empty slab, in no list, waits for its class to be wanted again. */
+static void heap_park(struct heap *heap, struct extent *slab) {
+    size_t bytes = bytes_of_granules(slab->granules);
+    if (heap->parked_bytes + bytes > HEAP_PARKED_MAX) {
+        slab_destroy(slab);
+        return;
+    }
+    slab->idle_epochs = 0;
+    atomic_store_explicit(&slab->owner, EXTENT_PARKED, memory_order_relaxed);
+    list_push_back(&heap->partial[slab->class], &slab->node);
+    heap->parked_bytes += bytes;
+}
+
+/* Takes a slab out of partial[]; if it waited there empty, it does not any more. */
+static void heap_unlist(struct heap *heap, struct extent *slab) {
+    list_remove(&slab->node);
+    if (slab->used != 0)
+        return;
+    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    heap->parked_bytes -= bytes_of_granules(slab->granules);
 }
 
 /* The next owned or orphaned slab of the class that may have an object, now in no list. */
 static struct extent *heap_next_slab(struct heap *heap, unsigned class) {
     struct list_node *node = list_first(&heap->partial[class]);
     if (node != NULL) {
-        list_remove(node);
+        heap_unlist(heap, LIST_ENTRY(node, struct extent, node));
         return LIST_ENTRY(node, struct extent, node);
     }
     struct extent *slab = orphans_take(class, heap);
@@ -78,7 +109,6 @@ static bool heap_refill(struct heap *heap, unsigned class, bool fresh) {
 void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero) {
     bool fresh = *zero && slab_shapes[class].object_bytes >= 4096;
     *zero = false;
-    heap_tick(heap);
     if (!heap_refill(heap, class, fresh))
         return NULL;
     struct extent *slab = heap->current[class];
@@ -89,21 +119,15 @@ void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero) {
 }
 
 void heap_emptied(struct heap *heap, struct extent *slab, void *p) {
-    struct list_node *partial = &heap->partial[slab->class];
-    if ((slab->flags & EXTENT_CURRENT) != 0 || slab->used != 0) {
-        /* A current slab never falls to 0, an empty one never below: nothing was in use here. */
+    if ((slab->flags & EXTENT_CURRENT) != 0) {
+        /* It carries an extra `used`: nothing was in use here. */
         slab->used++;
         misuse_double_free(p);
         return;
     }
     slab_push(slab, p);
-    /* One empty slab may wait in the list, so that a thread at a slab's edge does not go to and fro
-       to the arena. */
-    bool only_one = partial->next == &slab->node && partial->prev == &slab->node;
-    if (only_one && slab->granules <= 2)
-        return;
     list_remove(&slab->node);
-    slab_destroy(slab);
+    heap_park(heap, slab);
 }
 
 /* Reads what may be another thread's, for a hint: a block that is alive cannot be found here, since
@@ -115,7 +139,8 @@ __attribute__((__no_sanitize__("thread"))) static bool heap_is_last_freed(const 
 
 void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
     bool listed;
-    if (heap_is_last_freed(slab, p)) {
+    if (atomic_load_explicit(&slab->owner, memory_order_relaxed) == EXTENT_PARKED ||
+        heap_is_last_freed(slab, p)) {
         misuse_double_free(p);
         return;
     }
@@ -125,50 +150,48 @@ void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
         orphans_unlist(slab);
     slab_collect(slab);
     if (slab->used == 0)
-        slab_destroy(slab);
+        heap_park(heap, slab);
     else
         list_push_front(&heap->partial[slab->class], &slab->node);
 }
 
-/* Empty slabs of one class go back. */
-static void heap_flush_class(struct heap *heap, unsigned class) {
+/* Empty slabs of one class go back if they have been seen so `epochs` times, this time included. */
+static void heap_flush_class(struct heap *heap, unsigned class, unsigned epochs) {
     struct extent *current = heap->current[class];
     LIST_FOR_EACH (node, &heap->partial[class]) {
         struct extent *slab = LIST_ENTRY(node, struct extent, node);
-        slab_collect(slab);
-        if (slab->used == 0) {
-            list_remove(node);
+        if (slab->used != 0 && slab_collect(slab) && slab->used == 0) {
+            list_remove(&slab->node);
+            heap_park(heap, slab);
+        } else if (slab->used == 0 && ++slab->idle_epochs >= epochs) {
+            heap_unlist(heap, slab);
             slab_destroy(slab);
         }
     }
     if (current == &slab_none)
         return;
     slab_collect(current);
-    if (current->used == 1) {
+    if (current->used != 1) {
+        current->idle_epochs = 0;
+    } else if (++current->idle_epochs >= epochs) {
         heap_end_current(heap, current);
         slab_destroy(current);
     }
 }
 
 void heap_flush(struct heap *heap) {
-    for (unsigned class = 0; class < CLASS_COUNT; class++)
-        heap_flush_class(heap, class);
+    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+        heap_flush_class(heap, class, 1);
+        heap_flush_class(heap, class, 1); /* what the first round found and parked */
+    }
 }
 
-void heap_tick(struct heap *heap) {
-    uint64_t now_ns = os_clock_coarse_ns();
+void heap_tick(struct heap *heap, uint64_t now_ns) {
     if (now_ns < heap->epoch_end_ns)
         return;
     heap->epoch_end_ns = now_ns + heap_epoch_ns;
-    for (unsigned class = class_of_size(HEAP_TICK_CLASS_BYTES); class < CLASS_COUNT; class++) {
-        struct extent *current = heap->current[class];
-        if (current == &slab_none)
-            continue;
-        if (current->used != 1)
-            current->idle_epochs = 0;
-        else if (++current->idle_epochs >= HEAP_IDLE_EPOCHS)
-            heap_flush_class(heap, class);
-    }
+    for (unsigned class = 0; class < CLASS_COUNT; class++)
+        heap_flush_class(heap, class, HEAP_IDLE_EPOCHS);
 }
 
 /* Leaves one owned slab, in no list, to whoever needs it. */
@@ -195,7 +218,7 @@ void heap_retire(struct heap *heap) {
         }
         struct list_node *node;
         while ((node = list_first(&heap->partial[class])) != NULL) {
-            list_remove(node);
+            heap_unlist(heap, LIST_ENTRY(node, struct extent, node));
             heap_leave(heap, LIST_ENTRY(node, struct extent, node));
         }
     }

@@ -1,7 +1,8 @@
 /* A heap: one thread's private state. For each size class a current slab, from which malloc pops and
    to which free pushes without lock or atomic read-modify-write, and a list of partial slabs that
    wait to become current. A full slab is in no list and belongs to nobody; the thread that next
-   frees one of its objects adopts it.
+   frees one of its objects adopts it. A slab that falls empty waits in the heap for a while, so that
+   a thread that goes up and down does not go to and fro to the arena; how much waits is bounded.
 
    Owned by the thread in whose thread_heap it is, or, the two shared ones, by the holder of
    shared_heap_lock. slab_none stands for "no current slab": it is full for ever. */
@@ -11,16 +12,27 @@
 #include "classes.h"
 #include "extent.h"
 
+enum { HEAP_DIRECT_BYTES = 1024, HEAP_PARKED_MAX = 256 << 10 };
+
 struct heap {
+    /* current[] again, by size: entry (bytes + 15) / 16, so that malloc needs no class */
+    struct extent *direct[HEAP_DIRECT_BYTES / 16 + 1];
     struct extent *current[CLASS_COUNT];
-    struct list_node partial[CLASS_COUNT]; /* most recently used first */
+    struct list_node partial[CLASS_COUNT]; /* most recently used first; empty ones last */
+    size_t parked_bytes;                   /* in empty slabs of partial[]; at most HEAP_PARKED_MAX */
     struct arena *arena;                   /* constant while the heap is in use */
     uint64_t epoch_end_ns;
+    unsigned turn;           /* which other arena is polled next */
     bool shared;             /* used under shared_heap_lock */
     struct heap *next_spare; /* under heap_list_lock, while no thread has it */
 };
 
 extern struct extent slab_none;
+
+/* A size that direct[] covers. */
+static always_inline struct extent *heap_current_direct(const struct heap *heap, size_t bytes) {
+    return heap->direct[(bytes + 15) / 16];
+}
 
 void heap_init(struct heap *heap, struct arena *arena);
 
@@ -29,18 +41,18 @@ void heap_init(struct heap *heap, struct arena *arena);
    whether this one's does. */
 void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero);
 
-/* The owner freed an object, not yet pushed, and `used` fell to 0 or below: the slab is empty, or
-   the free was a second one. */
+/* The owner freed an object, not yet pushed, and `used` fell to 0: the slab is empty, or, if it is
+   a current one, the free was a second one. */
 void heap_emptied(struct heap *heap, struct extent *slab, void *p);
 
 /* Frees an object of a slab that this heap does not own; may make this heap its owner. */
 void heap_free_remote(struct heap *heap, struct extent *slab, void *p);
 
-/* Gives empty slabs back to their arenas. */
+/* Gives all empty slabs back to their arenas. */
 void heap_flush(struct heap *heap);
 
-/* The same for large, long unused current slabs, at the end of each of the heap's epochs. */
-void heap_tick(struct heap *heap);
+/* At the end of each of the heap's epochs: gives back what has been empty for a whole one. */
+void heap_tick(struct heap *heap, uint64_t now_ns);
 
 /* Leaves everything the heap holds to others: its thread ends. */
 void heap_retire(struct heap *heap);

@@ -14,6 +14,11 @@ static unsigned slab_granules(unsigned class) {
                       GRANULE_SHIFT);
 }
 
+/* Page map entries in which an object can begin. */
+static size_t slab_entries(const struct extent *slab) {
+    return slab->capacity == 1 ? 1 : slab->granules;
+}
+
 struct extent *slab_create(struct heap *heap, unsigned class) {
     unsigned granules = slab_granules(class);
     unsigned step = (unsigned)(max_size(os_page_size(), GRANULE_BYTES) >> GRANULE_SHIFT);
@@ -31,14 +36,14 @@ struct extent *slab_create(struct heap *heap, unsigned class) {
         list_init(&slab->node);
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     atomic_store_explicit(&slab->remote, REMOTE_OWNED, memory_order_relaxed);
-    pagemap_set(chunk_extent_base(slab), granules, slab);
+    pagemap_set(chunk_extent_base(slab), slab_entries(slab), slab);
     return slab;
 }
 
 void slab_destroy(struct extent *slab) {
     fallow_assert(slab->used == 0);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
-    pagemap_set(chunk_extent_base(slab), slab->granules, NULL);
+    pagemap_set(chunk_extent_base(slab), slab_entries(slab), NULL);
     arena_give(slab);
 }
 

@@ -19,7 +19,7 @@ enum {
 
 unsigned os_cpu_usable(void) {
     /* The kernel answers EINVAL if the mask is shorter than its own. */
-    uint64_t mask[OS_CPUS_MAX / 64];
+    uint64_t mask[OS_CPUS_MAX / 64] = {0};
     long bytes = os_syscall3(SYS_sched_getaffinity, 0, sizeof mask, (long)mask);
     if (os_syscall_failed(bytes))
         return 1;

@@ -3,6 +3,7 @@
    alignment is unmapped before returning. Advice on mapped ranges is os_advise's. */
 #include "os_map.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "os_page.h"
@@ -15,20 +16,45 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
+/* MAP_NORESERVE: under heuristic overcommit a reservation is not charged. Mode 2 ignores it. */
+enum {
+    OS_MAP_PROTECTION = PROT_READ | PROT_WRITE,
+    OS_MAP_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+};
+
+#if FALLOW_TSAN
+
+/* ThreadSanitizer must see where address space changes hands: it wraps libc's functions. */
 static void *os_map_at(void *hint, size_t bytes, int extra_flags) {
-    /* MAP_NORESERVE: under heuristic overcommit a reservation is not charged. Mode 2 ignores it. */
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | extra_flags;
-    long result =
-        os_syscall6(SYS_mmap, (long)hint, (long)bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    return os_syscall_failed(result) ? NULL : (void *)result;
+    int saved_errno = errno;
+    void *result = mmap(hint, bytes, OS_MAP_PROTECTION, OS_MAP_FLAGS | extra_flags, -1, 0);
+    errno = saved_errno;
+    return result == MAP_FAILED ? NULL : result;
 }
 
-void *os_map(size_t bytes, void *hint) {
-    return os_map_at(hint, bytes, 0);
+bool os_unmap(void *addr, size_t bytes) {
+    int saved_errno = errno;
+    bool ok = munmap(addr, bytes) == 0;
+    errno = saved_errno;
+    return ok;
+}
+
+#else
+
+static void *os_map_at(void *hint, size_t bytes, int extra_flags) {
+    long result = os_syscall6(SYS_mmap, (long)hint, (long)bytes, OS_MAP_PROTECTION,
+                              OS_MAP_FLAGS | extra_flags, -1, 0);
+    return os_syscall_failed(result) ? NULL : (void *)result;
 }
 
 bool os_unmap(void *addr, size_t bytes) {
     return !os_syscall_failed(os_syscall2(SYS_munmap, (long)addr, (long)bytes));
+}
+
+#endif
+
+void *os_map(size_t bytes, void *hint) {
+    return os_map_at(hint, bytes, 0);
 }
 
 static void os_unmap_gap(char *from, char *to) {
