@@ -43,9 +43,6 @@ target_compile_options(fallow_code INTERFACE
 # fails.
 function(fallow_layer name)
     cmake_parse_arguments(ARG "INTERFACE_HEADERS" "" "USES;SOURCES" ${ARGN})
-    if(NOT ARG_SOURCES)
-        return()
-    endif()
     set(folder ${PROJECT_SOURCE_DIR}/src/${name})
     if(NOT IS_DIRECTORY ${folder})
         set(folder ${PROJECT_SOURCE_DIR}/${name})

@@ -88,8 +88,8 @@ static void *cxx_new_aligned_nothrow(size_t size, size_t align, const void *tag)
 }
 
 /* CXX(name, mangled, parameters): declares the function under its mangled name. */
-#define CXX(result, name, mangled, ...)                   \
-    PUBLIC result name(__VA_ARGS__) __asm__(mangled);     \
+#define CXX(result, name, mangled, ...)               \
+    PUBLIC result name(__VA_ARGS__) __asm__(mangled); \
     result name(__VA_ARGS__)
 
 /* new, new[]: plain, nothrow, aligned, aligned nothrow */

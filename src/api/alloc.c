@@ -64,7 +64,7 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     if (bytes <= CLASS_MAX_BYTES && align <= GRANULE_BYTES) {
         class = class_of_size(max_size(bytes, align));
         while (class < CLASS_COUNT && !is_aligned(slab_shapes[class].object_bytes, align))
-            class++;
+            class ++;
     }
     if (class < CLASS_COUNT) {
         bool is_zero = zero;

@@ -23,8 +23,8 @@ static void stats_add(struct fallow_stats *stats, struct domain *domain) {
     stats->dirty_bytes += bytes_of_granules(domain->dirty);
     stats->lazy_bytes += bytes_of_granules(domain->lazy);
     stats->busy_bytes += bytes_of_granules(domain->busy);
-    stats->clean_bytes += bytes_of_granules(
-        all - domain->used - domain->dirty - domain->lazy - domain->busy);
+    stats->clean_bytes +=
+        bytes_of_granules(all - domain->used - domain->dirty - domain->lazy - domain->busy);
 }
 
 void stats_read(struct fallow_stats *out) {

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GRANULE_SHIFT 14
-#define GRANULE_BYTES ((size_t)1 << GRANULE_SHIFT)
-#define CHUNK_SHIFT 21
-#define CHUNK_BYTES ((size_t)1 << CHUNK_SHIFT)
+#define GRANULE_SHIFT  14
+#define GRANULE_BYTES  ((size_t)1 << GRANULE_SHIFT)
+#define CHUNK_SHIFT    21
+#define CHUNK_BYTES    ((size_t)1 << CHUNK_SHIFT)
 #define CHUNK_GRANULES (1U << (CHUNK_SHIFT - GRANULE_SHIFT))
 
 /* User addresses: 47 bits on x86-64, 48 on aarch64 with four-level tables. */

@@ -16,7 +16,7 @@
 
 struct decay {
     _Atomic uint64_t epoch_end_ns; /* 0 before the first epoch; read without the lock as a hint */
-    size_t low;            /* lowest level in this epoch */
+    size_t low;                    /* lowest level in this epoch */
 };
 
 /* The level sank to `level`, or rose (no effect). */

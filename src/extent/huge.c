@@ -127,8 +127,8 @@ static bool huge_grow(struct arena *arena, struct extent *extent, size_t granule
         next = space_take_at(extent->chunk->base + (have << CHUNK_SHIFT), more);
         if (next == NULL)
             return false;
-        if (new_tail != 0 && !chunk_make_extents(space_chunk_at(
-                                 next->base + ((more - 1) << CHUNK_SHIFT))))
+        if (new_tail != 0 &&
+            !chunk_make_extents(space_chunk_at(next->base + ((more - 1) << CHUNK_SHIFT))))
             return huge_give_chunks(next, more);
     }
     if (tail != 0) {

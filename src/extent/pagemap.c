@@ -37,8 +37,8 @@ bool pagemap_reserve(const void *base, size_t bytes) {
 
 static pagemap_entry *pagemap_entry_of(const void *p) {
     uintptr_t address = (uintptr_t)p;
-    pagemap_entry *leaf = atomic_load_explicit(&pagemap_root[address >> PAGEMAP_LEAF_SHIFT],
-                                               memory_order_acquire);
+    pagemap_entry *leaf =
+        atomic_load_explicit(&pagemap_root[address >> PAGEMAP_LEAF_SHIFT], memory_order_acquire);
     return &leaf[(uint32_t)address >> GRANULE_SHIFT];
 }
 

@@ -136,7 +136,8 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
     if (bytes >> CHUNK_SHIFT != n || bytes > PTRDIFF_MAX)
         return NULL;
     if (base == NULL) {
-        uintptr_t hint = space_hint > bytes ? align_down(space_hint - bytes, step << CHUNK_SHIFT) : 0;
+        uintptr_t hint =
+            space_hint > bytes ? align_down(space_hint - bytes, step << CHUNK_SHIFT) : 0;
         base = os_map_aligned(bytes, step << CHUNK_SHIFT, (void *)hint);
     } else if (!os_map_fixed_noreplace(base, bytes)) {
         base = NULL;

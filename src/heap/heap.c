@@ -29,7 +29,7 @@ static void heap_set_current(struct heap *heap, unsigned class, struct extent *s
 }
 
 void heap_init(struct heap *heap, struct arena *arena) {
-    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         heap_set_current(heap, class, &slab_none);
         list_init(&heap->partial[class]);
     }
@@ -180,7 +180,7 @@ static void heap_flush_class(struct heap *heap, unsigned class, unsigned epochs)
 }
 
 void heap_flush(struct heap *heap) {
-    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         heap_flush_class(heap, class, 1);
         heap_flush_class(heap, class, 1); /* what the first round found and parked */
     }
@@ -190,7 +190,7 @@ void heap_tick(struct heap *heap, uint64_t now_ns) {
     if (now_ns < heap->epoch_end_ns)
         return;
     heap->epoch_end_ns = now_ns + heap_epoch_ns;
-    for (unsigned class = 0; class < CLASS_COUNT; class++)
+    for (unsigned class = 0; class < CLASS_COUNT; class ++)
         heap_flush_class(heap, class, HEAP_IDLE_EPOCHS);
 }
 
@@ -210,7 +210,7 @@ static void heap_leave(struct heap *heap, struct extent *slab) {
 }
 
 void heap_retire(struct heap *heap) {
-    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         struct extent *slab = heap->current[class];
         if (slab != &slab_none) {
             heap_end_current(heap, slab);

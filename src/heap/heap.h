@@ -19,8 +19,8 @@ struct heap {
     struct extent *direct[HEAP_DIRECT_BYTES / 16 + 1];
     struct extent *current[CLASS_COUNT];
     struct list_node partial[CLASS_COUNT]; /* most recently used first; empty ones last */
-    size_t parked_bytes;                   /* in empty slabs of partial[]; at most HEAP_PARKED_MAX */
-    struct arena *arena;                   /* constant while the heap is in use */
+    size_t parked_bytes; /* in empty slabs of partial[]; at most HEAP_PARKED_MAX */
+    struct arena *arena; /* constant while the heap is in use */
     uint64_t epoch_end_ns;
     unsigned turn;           /* which other arena is polled next */
     bool shared;             /* used under shared_heap_lock */

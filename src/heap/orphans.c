@@ -31,8 +31,8 @@ bool orphans_put(struct extent *slab) {
     unsigned class = slab->class;
     os_lock_acquire(&orphans_lock);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
-    bool put = atomic_compare_exchange_strong_explicit(
-        &slab->remote, &expected, REMOTE_LISTED, memory_order_release, memory_order_relaxed);
+    bool put = atomic_compare_exchange_strong_explicit(&slab->remote, &expected, REMOTE_LISTED,
+                                                       memory_order_release, memory_order_relaxed);
     if (put) {
         list_push_back(orphans_list_locked(class), &slab->node);
         atomic_fetch_add_explicit(&orphans_count[class], 1, memory_order_relaxed);

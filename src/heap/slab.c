@@ -32,8 +32,8 @@ struct extent *slab_create(struct heap *heap, unsigned class) {
     slab->flags = stale == 0 ? EXTENT_ZERO : 0;
     slab->idle_epochs = 0;
     slab->capacity = slab_shapes[class].capacity;
-    slab->class = (uint8_t)class;
-        list_init(&slab->node);
+    slab->class = (uint8_t) class;
+    list_init(&slab->node);
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     atomic_store_explicit(&slab->remote, REMOTE_OWNED, memory_order_relaxed);
     pagemap_set(chunk_extent_base(slab), slab_entries(slab), slab);

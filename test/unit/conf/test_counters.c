@@ -28,7 +28,7 @@ Test(counters, lose_nothing_between_threads) {
         cr_assert_eq(pthread_create(&threads[i], NULL, add_many, NULL), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    cr_assert_eq(counters_read(COUNTER_foreign_frees), THREADS * ROUNDS);
+    cr_assert_eq(counters_read(COUNTER_foreign_frees), (uint64_t)THREADS * ROUNDS);
 }
 
 Test(counters, print_one_line_each) {

@@ -10,7 +10,7 @@
 #include "os_lock.h"
 #include "os_thread.h"
 
-enum { THREADS = 4, ROUNDS = 20000 };
+enum { THREADS = 4, ROUNDS = 10000 };
 
 struct shared {
     struct os_lock lock;
@@ -40,7 +40,7 @@ static void count_from_threads(void) {
         cr_assert_eq(pthread_create(&threads[i], NULL, count_under_lock, &s), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    cr_assert_eq(s.count, THREADS * ROUNDS);
+    cr_assert_eq(s.count, (unsigned long)THREADS * ROUNDS);
     cr_assert_not(os_lock_is_held(&s.lock));
 }
 

@@ -54,7 +54,7 @@ static void expect_multiple(const struct os_smaps *s, uint64_t n) {
     cr_assert_eq(s->pss_bytes, n * 7 * KIB);
     cr_assert_eq(s->anonymous_bytes, n * 11 * KIB);
     cr_assert_eq(s->lazyfree_bytes, n * 3 * KIB);
-    cr_assert_eq(s->anon_huge_bytes, n * 2048 * KIB);
+    cr_assert_eq(s->anon_huge_bytes, n * 2UL * MIB);
     cr_assert_eq(s->swap_bytes, n * 2 * KIB);
     cr_assert_not(s->from_rollup);
 }
@@ -67,7 +67,7 @@ Test(smaps, one_mapping) {
 
 Test(smaps, sums_over_mappings_and_lines_straddle_reads) {
     /* 64 repetitions are some 30 KiB: every offset of a line within the buffer occurs. */
-    char text[64 * sizeof MAPPING_LINES("") + 1];
+    char text[64UL * sizeof MAPPING_LINES("") + 1];
     text[0] = '\0';
     for (int i = 0; i < 64; i++)
         strcat(text, MAPPING_LINES(""));
@@ -85,7 +85,7 @@ Test(smaps, a_path_longer_than_the_buffer_is_skipped) {
         /* What follows the cut must not pass for the head of a line. */
         strcpy(text + len + path_len, "Rss: 999 kB");
         text[len + path_len + strlen("Rss: 999 kB")] = 'x';
-        strcpy(text + len + 3 * path_len, "\n" MAPPING_LINES("[stack]"));
+        strcpy(text + len + 3UL * path_len, "\n" MAPPING_LINES("[stack]"));
         struct os_smaps s;
         cr_assert(read_fixture(text, &s));
         expect_multiple(&s, 2);
@@ -95,7 +95,7 @@ Test(smaps, a_path_longer_than_the_buffer_is_skipped) {
 Test(smaps, fields_that_an_old_kernel_lacks_are_zero) {
     struct os_smaps s;
     cr_assert(read_fixture("Rss:  5 kB\nPss:  4 kB\n", &s));
-    cr_assert_eq(s.rss_bytes, 5 * KIB);
+    cr_assert_eq(s.rss_bytes, 5UL * KIB);
     cr_assert_eq(s.lazyfree_bytes, 0);
 }
 
@@ -128,6 +128,12 @@ static struct os_smaps smaps_now(void) {
     return s;
 }
 
+/* Writes to every page; not instrumented, for a sanitizer would write as many pages of its own. */
+__attribute__((__no_sanitize_thread__)) static void touch(void *map, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += os_page_size())
+        ((volatile char *)map)[i] = 1;
+}
+
 /* Both stages of giving memory back, as the kernel sees them. */
 Test(smaps, lazyfree_grows_and_rss_falls) {
     enum { BYTES = 64 * MIB, SLACK_BYTES = 2 * MIB };
@@ -136,7 +142,7 @@ Test(smaps, lazyfree_grows_and_rss_falls) {
     (void)!os_advise(map, BYTES, OS_ADVISE_NOHUGEPAGE);
     struct os_smaps start = smaps_now();
 
-    memset(map, 1, BYTES);
+    touch(map, BYTES);
     struct os_smaps touched = smaps_now();
     cr_assert_geq(touched.rss_bytes, start.rss_bytes + BYTES);
     cr_assert_geq(touched.anonymous_bytes, start.anonymous_bytes + BYTES);
@@ -147,7 +153,7 @@ Test(smaps, lazyfree_grows_and_rss_falls) {
     cr_assert_geq(lazy.lazyfree_bytes + SLACK_BYTES, start.lazyfree_bytes + BYTES);
     cr_assert_geq(lazy.rss_bytes + SLACK_BYTES, touched.rss_bytes);
 
-    memset(map, 1, BYTES / 2); /* written again: no longer lazy */
+    touch(map, BYTES / 2); /* written again: no longer lazy */
     struct os_smaps rewritten = smaps_now();
     cr_assert_leq(rewritten.lazyfree_bytes, start.lazyfree_bytes + BYTES / 2);
 
