@@ -2,6 +2,7 @@
    under arena_list_lock, and is read without it. */
 #include "arena.h"
 
+#include "classes.h"
 #include "metadata.h"
 #include "options.h"
 #include "os_assert.h"
@@ -9,6 +10,11 @@
 #include "space.h"
 
 enum { ARENA_FIT_LOOKS = 8 }; /* chunks of a bin that are compared for the fullest */
+
+/* Where freed memory is made lazy at once, blocks of more than so many granules get a chunk of their
+   own, as long as an arena has fewer such chunks than this: so that a whole huge page is made lazy by
+   one cheap operation, and none is split. */
+enum { ARENA_LONE_GRANULES = CLASS_MAX_BYTES / GRANULE_BYTES, ARENA_LONE_CHUNKS_MAX = 8 };
 
 static struct os_lock arena_list_lock = OS_LOCK_INIT(arena_list);
 static _Atomic(struct arena *) arena_list[ARENA_MAX];
@@ -80,7 +86,7 @@ static void arena_unbin(struct arena *arena, struct chunk *chunk) {
 }
 
 static void arena_bin(struct arena *arena, struct chunk *chunk) {
-    chunk->longest = (uint8_t)bits_longest(chunk_free(chunk));
+    chunk->longest = chunk->lone ? 0 : (uint8_t)bits_longest(chunk_free(chunk));
     list_push_front(&arena->bins[chunk->longest], &chunk->fit_node);
     arena->filled[chunk->longest / 64] |= (uint64_t)1 << (chunk->longest % 64);
 }
@@ -88,6 +94,8 @@ static void arena_bin(struct arena *arena, struct chunk *chunk) {
 void arena_settle_locked(struct arena *arena, struct chunk *chunk) {
     arena_unbin(arena, chunk);
     if (chunk->used == 0 && chunk->busy == 0) {
+        arena->lone_chunks -= chunk->lone;
+        chunk->lone = false;
         domain_remove_locked(&arena->domain, chunk);
         space_note_held(1);
         space_give(chunk);
@@ -150,11 +158,17 @@ static struct extent *arena_take_from_locked(struct arena *arena, struct chunk *
     return extent;
 }
 
+static bool arena_wants_lone_locked(const struct arena *arena, unsigned n) {
+    return options.dirty_decay_ms == 0 && options.purge == PURGE_LAZY && options.thp != THP_NEVER &&
+           n > ARENA_LONE_GRANULES && arena->churns && arena->lone_chunks < ARENA_LONE_CHUNKS_MAX;
+}
+
 struct extent *arena_take(struct arena *arena, unsigned n, unsigned step, bits_t *stale) {
     struct extent *extent = NULL;
     unsigned first;
     os_lock_acquire(&arena->domain.lock);
-    struct chunk *chunk = arena_fit_locked(arena, n, step, &first);
+    bool lone = arena_wants_lone_locked(arena, n);
+    struct chunk *chunk = lone ? NULL : arena_fit_locked(arena, n, step, &first);
     if (chunk != NULL)
         extent = arena_take_from_locked(arena, chunk, first, n, stale);
     os_lock_release(&arena->domain.lock);
@@ -167,7 +181,11 @@ struct extent *arena_take(struct arena *arena, unsigned n, unsigned step, bits_t
         space_give(chunk);
         return NULL;
     }
+    if (lone)
+        space_make_huge(chunk);
     os_lock_acquire(&arena->domain.lock);
+    chunk->lone = lone && chunk->huge;
+    arena->lone_chunks += chunk->lone;
     arena_add_locked(arena, chunk);
     first = chunk_find(chunk, n, step);
     extent = arena_take_from_locked(arena, chunk, first, n, stale);
@@ -187,6 +205,7 @@ static struct arena *arena_lock_of(struct chunk *chunk) {
 void arena_give_at(struct chunk *chunk, unsigned first, unsigned n, bool clean) {
     struct arena *arena = arena_lock_of(chunk);
     domain_give_locked(&arena->domain, chunk, first, n, clean);
+    arena->churns |= n > ARENA_LONE_GRANULES;
     arena_settle_locked(arena, chunk);
     os_lock_release(&arena->domain.lock);
 }

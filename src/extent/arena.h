@@ -17,6 +17,8 @@ struct arena {
     struct domain domain;
     uint64_t filled[ARENA_BIN_WORDS]; /* under lock: which bins are not empty */
     struct list_node bins[CHUNK_GRANULES + 1];
+    unsigned lone_chunks;   /* under lock */
+    bool churns;            /* under lock: a large block was freed here */
     _Atomic unsigned heaps; /* attached */
 };
 

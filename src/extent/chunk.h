@@ -33,6 +33,8 @@ struct chunk {
     struct list_node lazy_node;
     uint8_t in_use;  /* granules in `used` */
     uint8_t longest; /* longest free run in granules; the bin that fit_node is in */
+    bool huge;       /* advised for huge pages: what is touched becomes resident as a whole */
+    bool lone;       /* holds one large block alone; takes no other extent */
     bool refused;    /* the kernel refused to purge a range here; retried at lazy age */
 };
 

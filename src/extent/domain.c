@@ -85,6 +85,13 @@ void domain_give_locked(struct domain *domain, struct chunk *chunk, unsigned fir
     domain_order(domain, chunk);
 }
 
+void domain_dirty_clean_locked(struct domain *domain, struct chunk *chunk) {
+    bits_t clean = chunk_clean(chunk);
+    chunk->dirty |= clean;
+    domain->dirty += bits_count(clean);
+    domain_order(domain, chunk);
+}
+
 void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_t set) {
     unsigned dirty = bits_count(chunk->dirty & set);
     unsigned lazy = bits_count(chunk->lazy & set);

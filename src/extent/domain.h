@@ -41,6 +41,9 @@ bits_t domain_take_locked(struct domain *domain, struct chunk *chunk, unsigned f
 void domain_give_locked(struct domain *domain, struct chunk *chunk, unsigned first, unsigned n,
                         bool clean);
 
+/* Clean granules count as dirty from now on: they are resident, on a huge page. */
+void domain_dirty_clean_locked(struct domain *domain, struct chunk *chunk);
+
 /* Dirty or lazy granules become busy. */
 void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_t set);
 

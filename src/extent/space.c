@@ -7,13 +7,20 @@
 
 #include "counters.h"
 #include "metadata.h"
+#include "options.h"
+#include "os_advise.h"
 #include "os_assert.h"
+#include "os_clock.h"
 #include "os_map.h"
+#include "os_thp.h"
 #include "os_thread.h"
 #include "pagemap.h"
 
 enum { SECTION_SHIFT = 32, SECTION_CHUNKS = 1 << (SECTION_SHIFT - CHUNK_SHIFT) };
 enum { SECTION_WORDS = SECTION_CHUNKS / 64 };
+
+/* With thp:auto, a process of fewer chunks stays on small pages: 16 MiB. */
+enum { SPACE_HUGE_CHUNKS = 8 };
 
 struct section {
     _Atomic(struct section *) next; /* higher addresses */
@@ -90,6 +97,11 @@ static void space_remove_locked(struct chunk *chunk) {
     domain_remove_locked(&space_domain, chunk);
     space_settle_locked(chunk);
     space_note_held(1);
+    if (chunk->huge) {
+        /* One write, and no part of a huge page is lazy any more. */
+        chunk->dirty |= chunk->lazy;
+        chunk->lazy = 0;
+    }
 }
 
 /* A chunk begins, or has ceased, to be mapped; in between it belongs to nobody. */
@@ -129,6 +141,33 @@ static uintptr_t space_find_run_locked(size_t n, size_t step, bool resident) {
     return 0;
 }
 
+/* Whether chunks that are mapped now, `n` of them, shall ask for huge pages. What the system says is
+   read at most once a second; no file is opened while the process is small. */
+static bool space_wants_huge(size_t n) {
+    static _Atomic uint64_t next_look_ns;
+    static _Atomic bool usable;
+    if (options.thp == THP_NEVER)
+        return false;
+    if (options.thp == THP_AUTO &&
+        atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) + n < SPACE_HUGE_CHUNKS)
+        return false;
+    uint64_t now_ns = os_clock_coarse_ns();
+    if (now_ns >= atomic_load_explicit(&next_look_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&next_look_ns, now_ns + 1000000000, memory_order_relaxed);
+        atomic_store_explicit(&usable, os_thp_usable(), memory_order_relaxed);
+    }
+    return atomic_load_explicit(&usable, memory_order_relaxed);
+}
+
+/* Asks for huge pages for chunks that belong to nobody and are clean. */
+static void space_advise_huge(struct chunk *first, size_t n) {
+    if (!space_wants_huge(n) || os_advise(first->base, n << CHUNK_SHIFT, OS_ADVISE_HUGEPAGE) != 0)
+        return;
+    counters_add(COUNTER_huge_advised_chunks, n);
+    for (size_t i = 0; i < n; i++)
+        space_chunk_at(first->base + (i << CHUNK_SHIFT))->huge = true;
+}
+
 /* Maps `n` chunks, at `base` or anywhere if that is NULL; registers them as belonging to nobody. */
 static struct chunk *space_map(char *base, size_t n, size_t step) {
     size_t bytes = n << CHUNK_SHIFT;
@@ -163,6 +202,7 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
     space_hint = (uintptr_t)base;
     os_lock_release(&space_domain.lock);
     counters_add(COUNTER_chunks_mapped, n);
+    space_advise_huge(chunk, n);
     return chunk;
 fail:
     for (size_t i = 0; i < n; i++) {
@@ -188,6 +228,15 @@ static struct chunk *space_take_free(size_t n, size_t step) {
     }
     os_lock_release(&space_domain.lock);
     return first;
+}
+
+void space_make_huge(struct chunk *chunk) {
+    if (chunk->huge || !space_wants_huge(1) || !os_dontneed_zeroes() ||
+        os_advise(chunk->base, CHUNK_BYTES, OS_ADVISE_DONTNEED) != 0)
+        return;
+    chunk->dirty = 0;
+    chunk->lazy = 0;
+    space_advise_huge(chunk, 1);
 }
 
 struct chunk *space_take_at(char *base, size_t n) {
@@ -216,6 +265,8 @@ struct chunk *space_take_at(char *base, size_t n) {
 
 void space_give(struct chunk *chunk) {
     fallow_assert(chunk->used == 0 && chunk->domain == NULL);
+    if (chunk->huge && chunk->dirty != 0)
+        chunk->dirty = chunk_free(chunk), chunk->lazy = 0; /* resident, and purged, as a whole */
     os_lock_acquire(&space_domain.lock);
     domain_add_locked(&space_domain, chunk);
     space_settle_locked(chunk);
@@ -263,8 +314,11 @@ static bool space_is_busy(void) {
 
 struct chunk *space_take(size_t n, size_t step) {
     struct chunk *first = space_take_free(n, step);
-    if (first != NULL)
+    if (first != NULL) {
+        if (n == 1 && !first->huge && (first->dirty | first->lazy) == 0)
+            space_advise_huge(first, 1);
         return first;
+    }
     first = space_map(NULL, n, step);
     /* Out of address space: give up what is free here, in case the pieces make room together,
        and wait for what another thread is purging just now. */

@@ -31,6 +31,10 @@ void space_init(void);
    new ones if need be; they belong to no domain then. NULL when out of memory. */
 struct chunk *space_take(size_t n, size_t step);
 
+/* Has a free chunk that belongs to nobody asked for huge pages, if it was not and that is wanted at all,
+   for instance because it was broken up; what is resident of it is given back first. */
+void space_make_huge(struct chunk *chunk);
+
 /* Takes the `n` chunks that begin at `base` if all are free or can be mapped there. */
 struct chunk *space_take_at(char *base, size_t n);
 

@@ -69,12 +69,13 @@ static char *os_map_lengthen_down(char *got, size_t bytes, size_t align) {
     char *start = (char *)align_down((size_t)got, align);
     size_t missing = (size_t)(got - start);
     char *below = os_map(missing, start);
+    if (below == NULL) /* start may be NULL too, with an alignment above the address space */
+        return NULL;
     if (below == start) {
         os_unmap(start + bytes, missing);
         return start;
     }
-    if (below != NULL)
-        os_unmap(below, missing);
+    os_unmap(below, missing);
     return NULL;
 }
 

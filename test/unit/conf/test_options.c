@@ -67,7 +67,7 @@ Test(options, a_misspelt_name_brings_the_nearest) {
     expect_messages("abort_cnof:true",
                     PREFIX "no option 'abort_cnof'; did you mean 'abort_conf'?\n");
     expect_messages("Purge:lazy", PREFIX "no option 'Purge'; did you mean 'purge'?\n");
-    expect_messages(":5", PREFIX "no option ''; did you mean 'purge'?\n");
+    expect_messages(":5", PREFIX "no option ''; did you mean 'thp'?\n");
     expect_defaults();
 }
 
@@ -146,6 +146,7 @@ Test(options, print_gives_what_parse_takes) {
     cr_assert_str_eq(text, "  purge:dontneed\n"
                            "  dirty_decay_ms:-1\n"
                            "  lazy_decay_ms:10000\n"
+                           "  thp:auto\n"
                            "  narenas:7\n"
                            "  stats_at_exit:true\n"
                            "  abort_conf:false\n"
