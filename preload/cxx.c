@@ -1,5 +1,5 @@
-/* The 22 replaceable operators new and delete of C++, by their mangled names (Itanium ABI): 8 forms of
-   new, 14 of delete. The library links no C++ run-time library: where new must throw, it calls
+/* All replaceable operators new and delete of C++, by their mangled names (Itanium ABI): 8 forms of
+   new, 12 of delete. The library links no C++ run-time library: where new must throw, it calls
    libstdc++'s or libc++'s own functions, which a program that can catch the exception has loaded. */
 #include <dlfcn.h>
 

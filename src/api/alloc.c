@@ -20,13 +20,21 @@ static void *alloc_fail(void) {
     return NULL;
 }
 
+/* A slow call that neither took nor gave an extent looks at the clock only so often. */
+enum { ALLOC_POLL_TURNS = 16 };
+
 /* The end of every slow call. First, with the heap still in hand, its epoch; then, with no lock held,
    the purges that are due: in the heap's arena, in the space, and in one other arena, in turn, whose
    threads may be asleep. With immediate purging in all of them: the caller may have freed into any. */
 static void alloc_leave(struct heap *heap) {
+    unsigned turn = ++heap->turn;
+    if (!heap->touched && turn % ALLOC_POLL_TURNS != 0) {
+        thread_leave(heap);
+        return;
+    }
+    heap->touched = false;
     uint64_t now_ns = os_clock_coarse_ns();
     struct arena *arena = heap->arena;
-    unsigned turn = ++heap->turn;
     heap_tick(heap, now_ns);
     thread_leave(heap);
     purge_poll(&arena->domain, now_ns);
@@ -72,6 +80,7 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
         if (p != NULL && zero && !is_zero)
             memset(p, 0, bytes);
     } else {
+        heap->touched = true;
         p = large_alloc(heap, bytes, align, zero);
     }
     alloc_leave(heap);
@@ -81,9 +90,13 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
 void *alloc_malloc_slow(size_t bytes) {
     struct heap *heap = thread_heap;
     if (likely(bytes <= CLASS_MAX_BYTES) && likely(heap != NULL)) {
-        struct extent *slab = heap->current[class_of_size(bytes)];
+        unsigned class = class_of_size(bytes);
+        struct extent *slab = heap->current[class];
         if (likely(slab->free != NULL))
             return slab_pop(slab);
+        void *p = heap_malloc_single(heap, class);
+        if (p != NULL)
+            return p;
     }
     return alloc_any(bytes, 1, false);
 }
@@ -106,28 +119,27 @@ void alloc_free_emptied(struct extent *slab, void *p) {
     alloc_leave(heap);
 }
 
+/* Whether a block can begin at `p`: inside a slab it cannot be told without a division. */
+static bool alloc_is_start(const struct extent *extent, const void *p) {
+    return extent_is_slab(extent) || p == chunk_extent_base(extent);
+}
+
 /* A large block: whoever gets its page map entry frees it. */
-static void alloc_free_large(struct extent *extent, void *p) {
-    bool is_start = p == chunk_extent_base(extent);
-    if (!is_start || pagemap_take(p) == NULL)
+static void alloc_free_large(struct heap *heap, struct extent *extent, void *p) {
+    heap->touched = true;
+    if (!alloc_is_start(extent, p) || pagemap_take(p) == NULL)
         misuse_unknown(p);
     else
         large_free(extent);
 }
 
-void alloc_free_slow(void *p) {
-    if (p == NULL)
-        return;
-    struct extent *extent = pagemap_get(p);
-    if (extent == NULL) {
-        misuse_unknown(p);
-        return;
-    }
+/* Everything but an object of a slab without owner in a thread with a heap. */
+static void alloc_free_any(struct extent *extent, void *p) {
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return;
     if (!extent_is_slab(extent))
-        alloc_free_large(extent, p);
+        alloc_free_large(heap, extent, p);
     else if (atomic_load_explicit(&extent->owner, memory_order_relaxed) != heap)
         heap_free_remote(heap, extent, p);
     else if (p == extent->free)
@@ -139,9 +151,25 @@ void alloc_free_slow(void *p) {
     alloc_leave(heap);
 }
 
+void alloc_free_slow(void *p) {
+    struct heap *heap = thread_heap;
+    struct extent *extent = pagemap_get(p);
+    if (unlikely(extent == NULL)) {
+        if (p != NULL)
+            misuse_unknown(p);
+    } else if (likely(heap != NULL) && extent_is_slab(extent) &&
+               atomic_load_explicit(&extent->owner, memory_order_relaxed) != heap) {
+        heap_free_remote(heap, extent, p);
+        if (unlikely(heap->touched))
+            alloc_leave(heap);
+    } else {
+        alloc_free_any(extent, p);
+    }
+}
+
 size_t alloc_usable_size(const void *p) {
     const struct extent *extent = pagemap_get(p);
-    if (extent == NULL)
+    if (extent == NULL || !alloc_is_start(extent, p))
         return 0;
     return extent_is_slab(extent) ? slab_shapes[extent->class].object_bytes : extent->bytes;
 }
@@ -152,6 +180,7 @@ static void *alloc_realloc_large(struct extent *extent, void *p, size_t bytes) {
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return NULL;
+    heap->touched = true;
     if (!large_resize(heap, extent, bytes))
         p = large_move(heap, extent, bytes);
     alloc_leave(heap);
@@ -166,7 +195,7 @@ void *alloc_realloc(void *p, size_t bytes) {
         return NULL;
     }
     struct extent *extent = pagemap_get(p);
-    if (extent == NULL) {
+    if (extent == NULL || !alloc_is_start(extent, p)) {
         misuse_unknown(p);
         errno = EINVAL;
         return NULL;
@@ -174,7 +203,7 @@ void *alloc_realloc(void *p, size_t bytes) {
     if (bytes > PTRDIFF_MAX - CHUNK_BYTES)
         return alloc_fail();
     size_t usable = alloc_usable_size(p);
-    if (bytes <= usable && bytes > usable / 2 && extent_is_slab(extent))
+    if (bytes <= usable && (bytes > usable / 2 || extent->class == 0) && extent_is_slab(extent))
         return p;
     if (!extent_is_slab(extent) && bytes > CLASS_MAX_BYTES) {
         void *moved = alloc_realloc_large(extent, p, bytes);

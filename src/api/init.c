@@ -17,6 +17,7 @@
 #include "thread.h"
 
 static void init_lock_all(void) {
+    report_lock_for_fork();
     thread_lock_for_fork();
     orphans_lock_for_fork();
     arena_lock_for_fork();
@@ -33,6 +34,7 @@ static void init_unlock_all(bool child) {
     arena_unlock_after_fork(child);
     orphans_unlock_after_fork(child);
     thread_unlock_after_fork(child);
+    report_unlock_after_fork(child);
 }
 
 static void init_fork_parent(void) {

@@ -73,6 +73,17 @@ void report_print(void) {
     os_lock_release(&report_lock);
 }
 
+void report_lock_for_fork(void) {
+    os_lock_acquire(&report_lock);
+}
+
+void report_unlock_after_fork(bool child) {
+    if (child)
+        os_lock_reset(&report_lock);
+    else
+        os_lock_release(&report_lock);
+}
+
 PUBLIC void fallow_stats_print(void) {
     report_print();
 }

@@ -10,7 +10,7 @@
    descriptors would add up. */
 static unsigned slab_objects_min(size_t object_bytes) {
     if (object_bytes <= 128)
-        return (unsigned)(2 * GRANULE_BYTES / 128);
+        return (unsigned)(2 * GRANULE_BYTES / object_bytes);
     if (object_bytes <= 1024)
         return 16;
     if (object_bytes <= 4096)
@@ -33,7 +33,7 @@ struct slab_shape slab_shape_of(unsigned class) {
 
 /* clang-format off */
 const struct slab_shape slab_shapes[CLASS_COUNT] = {
-    {16, 1024, 1}, {32, 512, 1}, {48, 341, 1}, {64, 256, 1},
+    {16, 2048, 2}, {32, 1024, 2}, {48, 682, 2}, {64, 512, 2},
     {80, 409, 2}, {96, 341, 2}, {112, 292, 2}, {128, 256, 2},
     {144, 113, 1}, {160, 102, 1}, {176, 93, 1}, {192, 85, 1},
     {208, 78, 1}, {224, 73, 1}, {240, 68, 1}, {256, 64, 1},

@@ -1,11 +1,12 @@
-/* Arenas: choosing the chunk, keeping the bins, and the list of arenas. arena_list grows only,
-   under arena_list_lock, and is read without it. */
+/* Arenas: choosing the chunk, keeping the bins, and the list of arenas. arena_made grows only, under
+   arena_list_lock, and is read without it. */
 #include "arena.h"
 
 #include "classes.h"
 #include "metadata.h"
 #include "options.h"
 #include "os_assert.h"
+#include "os_clock.h"
 #include "os_cpu.h"
 #include "space.h"
 
@@ -16,8 +17,11 @@ enum { ARENA_FIT_LOOKS = 8 }; /* chunks of a bin that are compared for the fulle
    one cheap operation, and none is split. */
 enum { ARENA_LONE_GRANULES = CLASS_MAX_BYTES / GRANULE_BYTES, ARENA_LONE_CHUNKS_MAX = 8 };
 
+/* The CPU quota is read again when it is older. */
+static const uint64_t arena_quota_ns = 1000000000;
+
 static struct os_lock arena_list_lock = OS_LOCK_INIT(arena_list);
-static _Atomic(struct arena *) arena_list[ARENA_MAX];
+static struct arena arena_list[ARENA_MAX]; /* by ascending address, as several are locked */
 static _Atomic unsigned arena_made;
 
 unsigned arena_count(void) {
@@ -25,33 +29,41 @@ unsigned arena_count(void) {
 }
 
 struct arena *arena_at(unsigned i) {
-    return atomic_load_explicit(&arena_list[i], memory_order_acquire);
+    return &arena_list[i];
 }
 
 static struct arena *arena_make_locked(unsigned i) {
-    struct arena *arena = metadata_alloc(sizeof *arena);
-    if (arena == NULL)
-        return NULL;
+    struct arena *arena = &arena_list[i];
     domain_init(&arena->domain, false);
     os_lock_init(&arena->domain.lock, RANK_arena);
     for (unsigned bin = 0; bin <= CHUNK_GRANULES; bin++)
         list_init(&arena->bins[bin]);
-    atomic_store_explicit(&arena_list[i], arena, memory_order_release);
     atomic_store_explicit(&arena_made, i + 1, memory_order_release);
     return arena;
 }
 
-/* How many arenas there may be now; affinity and quota are asked anew each time. */
+/* CPUs that the process may use. Affinity and quota change while it runs, but reading the quota opens
+   a handful of files, which a process that starts many threads shall not pay each time. */
+static unsigned arena_cpus(void) {
+    static _Atomic uint64_t next_look_ns;
+    static _Atomic unsigned quota;
+    uint64_t now_ns = os_clock_coarse_ns();
+    if (now_ns >= atomic_load_explicit(&next_look_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&next_look_ns, now_ns + arena_quota_ns, memory_order_relaxed);
+        atomic_store_explicit(&quota, os_cpu_quota(), memory_order_relaxed);
+    }
+    unsigned cpus = os_cpu_usable();
+    unsigned limit = atomic_load_explicit(&quota, memory_order_relaxed);
+    return limit != 0 && limit < cpus ? limit : cpus;
+}
+
+/* How many arenas there may be now. */
 static unsigned arena_limit(void) {
     unsigned limit = (unsigned)options.narenas;
     if (limit == 0) {
-        unsigned quota = os_cpu_quota();
-        limit = os_cpu_usable();
-        if (quota != 0 && quota < limit)
-            limit = quota;
+        limit = arena_cpus();
+        os_lock_tell_cpus(limit);
     }
-    if (limit == 0)
-        limit = 1;
     return limit < ARENA_MAX ? limit : ARENA_MAX;
 }
 

@@ -11,7 +11,7 @@
 
 #include "domain.h"
 
-enum { ARENA_MAX = 1024, ARENA_BIN_WORDS = CHUNK_GRANULES / 64 + 1 };
+enum { ARENA_MAX = 256, ARENA_BIN_WORDS = CHUNK_GRANULES / 64 + 1 };
 
 struct arena {
     struct domain domain;

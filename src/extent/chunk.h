@@ -21,21 +21,34 @@
 
 struct domain;
 
+/* In which of the domain's purge orders a chunk is, by its dirty granules. */
+enum chunk_order {
+    CHUNK_ORDER_NONE,   /* no dirty granules */
+    CHUNK_ORDER_DIRTY,  /* to be purged as they become idle */
+    CHUNK_ORDER_SPARSE, /* on a huge page of which little is in use: to be broken up after a while */
+    CHUNK_ORDER_HELD,   /* on a huge page that is mostly in use: left alone */
+};
+
+/* A huge page with more granules in use than this is not broken up. */
+enum { CHUNK_SPARSE_MAX = CHUNK_GRANULES / 4 };
+
 struct chunk {
     char *base;              /* constant */
     struct extent *extents;  /* one descriptor a granule; constant once made */
     struct domain *domain;   /* who holds the chunk; NULL while it is part of a huge extent */
-    uint64_t dirty_since_ns; /* when the oldest dirty granule became so */
-    uint64_t lazy_since_ns;
+    uint64_t dirty_since_ns; /* when the chunk came into its present dirty order */
+    uint64_t lazy_since_ns;  /* when the oldest lazy granule became so */
     bits_t used, dirty, lazy, busy;
     struct list_node fit_node;   /* the arena's bin of chunks with this longest free run */
-    struct list_node dirty_node; /* the domain's chunks with dirty granules, oldest first */
-    struct list_node lazy_node;
-    uint8_t in_use;  /* granules in `used` */
-    uint8_t longest; /* longest free run in granules; the bin that fit_node is in */
-    bool huge;       /* advised for huge pages: what is touched becomes resident as a whole */
-    bool lone;       /* holds one large block alone; takes no other extent */
-    bool refused;    /* the kernel refused to purge a range here; retried at lazy age */
+    struct list_node dirty_node; /* the domain's list of this `order`, oldest first */
+    struct list_node lazy_node;  /* the domain's chunks with lazy granules, oldest first */
+    uint8_t order;               /* enum chunk_order */
+    uint8_t held;                /* dirty granules, if `order` is SPARSE or HELD */
+    uint8_t in_use;              /* granules in `used` */
+    uint8_t longest;             /* longest free run in granules; the bin that fit_node is in */
+    bool huge;    /* advised for huge pages: what is touched becomes resident as a whole */
+    bool lone;    /* holds one large block alone; takes no other extent */
+    bool refused; /* the kernel refused to purge a range here; retried at lazy age */
 };
 
 static inline bits_t chunk_free(const struct chunk *chunk) {

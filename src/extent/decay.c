@@ -3,11 +3,14 @@
 
 size_t decay_tick(struct decay *decay, size_t level, uint64_t now_ns, uint64_t epoch_ns) {
     size_t idle = 0;
-    if (!decay_is_due(decay, now_ns))
+    size_t low_since_look = decay->low_since_look;
+    uint64_t end_ns = atomic_load_explicit(&decay->epoch_end_ns, memory_order_relaxed);
+    decay->low_since_look = level;
+    if (now_ns < end_ns)
         return 0;
-    if (atomic_load_explicit(&decay->epoch_end_ns, memory_order_relaxed) != 0)
-        idle = decay->low < level ? decay->low : level;
+    if (end_ns != 0)
+        idle = now_ns - end_ns >= epoch_ns ? low_since_look : decay->low;
     decay->low = level;
     atomic_store_explicit(&decay->epoch_end_ns, now_ns + epoch_ns, memory_order_relaxed);
-    return idle;
+    return idle < level ? idle : level;
 }

@@ -17,12 +17,15 @@
 struct decay {
     _Atomic uint64_t epoch_end_ns; /* 0 before the first epoch; read without the lock as a hint */
     size_t low;                    /* lowest level in this epoch */
+    size_t low_since_look;         /* lowest level since decay_tick() was last called */
 };
 
 /* The level sank to `level`, or rose (no effect). */
 static inline void decay_note(struct decay *decay, size_t level) {
     if (level < decay->low)
         decay->low = level;
+    if (level < decay->low_since_look)
+        decay->low_since_look = level;
 }
 
 /* Whether the epoch is over. */
@@ -30,5 +33,6 @@ static inline bool decay_is_due(const struct decay *decay, uint64_t now_ns) {
     return now_ns >= atomic_load_explicit(&decay->epoch_end_ns, memory_order_relaxed);
 }
 
-/* Ends the epoch if its time has come; returns how much of `level` was idle in it. */
+/* Looks at the clock. If the epoch's time has come, ends it and returns how much of `level` was idle in
+   it; or, if nobody looked for a whole further epoch, in that one. */
 size_t decay_tick(struct decay *decay, size_t level, uint64_t now_ns, uint64_t epoch_ns);

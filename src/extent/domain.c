@@ -8,31 +8,75 @@
 void domain_init(struct domain *domain, bool is_space) {
     domain->is_space = is_space;
     list_init(&domain->dirty_chunks);
+    list_init(&domain->sparse_chunks);
+    list_init(&domain->held_chunks);
     list_init(&domain->lazy_chunks);
 }
 
-/* Puts the chunk into, or out of, the two purge orders as its bits say. */
-static void domain_order(struct domain *domain, struct chunk *chunk) {
-    bool listed_dirty = !list_is_empty(&chunk->dirty_node);
-    bool listed_lazy = !list_is_empty(&chunk->lazy_node);
-    if (listed_dirty != (chunk->dirty != 0)) {
-        if (listed_dirty) {
-            list_remove(&chunk->dirty_node);
-        } else {
-            chunk->dirty_since_ns = os_clock_coarse_ns();
-            list_push_back(&domain->dirty_chunks, &chunk->dirty_node);
-        }
-    }
-    if (listed_lazy != (chunk->lazy != 0)) {
-        if (listed_lazy) {
-            list_remove(&chunk->lazy_node);
-        } else {
-            chunk->lazy_since_ns = os_clock_coarse_ns();
-            list_push_back(&domain->lazy_chunks, &chunk->lazy_node);
-        }
-    }
-    decay_note(&domain->decay, domain->dirty);
+static enum chunk_order domain_order_of(const struct domain *domain, const struct chunk *chunk) {
+    if (chunk->dirty == 0)
+        return CHUNK_ORDER_NONE;
+    if (domain->is_space || !chunk->huge)
+        return CHUNK_ORDER_DIRTY;
+    return chunk->in_use <= CHUNK_SPARSE_MAX && !chunk->lone ? CHUNK_ORDER_SPARSE
+                                                             : CHUNK_ORDER_HELD;
+}
+
+static struct list_node *domain_list(struct domain *domain, enum chunk_order order) {
+    return order == CHUNK_ORDER_DIRTY    ? &domain->dirty_chunks
+           : order == CHUNK_ORDER_SPARSE ? &domain->sparse_chunks
+                                         : &domain->held_chunks;
+}
+
+/* Puts a chunk behind all that have been lazy for longer. One that comes from another domain brings
+   its age with it; all others are the youngest. */
+static void domain_list_lazy(struct domain *domain, struct chunk *chunk) {
+    struct list_node *before = domain->lazy_chunks.prev;
+    if (chunk->lazy_since_ns == 0)
+        chunk->lazy_since_ns = os_clock_coarse_ns();
+    while (before != &domain->lazy_chunks &&
+           LIST_ENTRY(before, struct chunk, lazy_node)->lazy_since_ns > chunk->lazy_since_ns)
+        before = before->prev;
+    list_push_front(before, &chunk->lazy_node);
+}
+
+/* Out of all purge orders, as if the chunk had nothing dirty or lazy. */
+static void domain_unlist(struct domain *domain, struct chunk *chunk) {
+    list_remove(&chunk->dirty_node);
+    list_remove(&chunk->lazy_node);
+    domain->held -= chunk->held;
+    chunk->held = 0;
+    chunk->order = CHUNK_ORDER_NONE;
+}
+
+static void domain_note(struct domain *domain) {
+    decay_note(&domain->decay, domain_decaying_locked(domain));
     atomic_store_explicit(&domain->purgeable, domain->dirty + domain->lazy, memory_order_relaxed);
+}
+
+/* Puts the chunk into the purge orders that its bits ask for. */
+static void domain_order(struct domain *domain, struct chunk *chunk) {
+    enum chunk_order order = domain_order_of(domain, chunk);
+    if (order != (enum chunk_order)chunk->order) {
+        list_remove(&chunk->dirty_node);
+        if (order != CHUNK_ORDER_NONE) {
+            chunk->dirty_since_ns = os_clock_coarse_ns();
+            list_push_back(domain_list(domain, order), &chunk->dirty_node);
+        }
+        chunk->order = (uint8_t)order;
+    }
+    domain->held -= chunk->held;
+    chunk->held = order <= CHUNK_ORDER_DIRTY ? 0 : (uint8_t)bits_count(chunk->dirty);
+    domain->held += chunk->held;
+
+    bool listed_lazy = !list_is_empty(&chunk->lazy_node);
+    if (chunk->lazy != 0 && !listed_lazy)
+        domain_list_lazy(domain, chunk);
+    if (chunk->lazy == 0) {
+        list_remove(&chunk->lazy_node);
+        chunk->lazy_since_ns = 0;
+    }
+    domain_note(domain);
 }
 
 void domain_add_locked(struct domain *domain, struct chunk *chunk) {
@@ -51,11 +95,9 @@ void domain_remove_locked(struct domain *domain, struct chunk *chunk) {
     domain->used -= chunk->in_use;
     domain->dirty -= bits_count(chunk->dirty);
     domain->lazy -= bits_count(chunk->lazy);
-    list_remove(&chunk->dirty_node);
-    list_remove(&chunk->lazy_node);
+    domain_unlist(domain, chunk);
     chunk->domain = NULL;
-    decay_note(&domain->decay, domain->dirty);
-    atomic_store_explicit(&domain->purgeable, domain->dirty + domain->lazy, memory_order_relaxed);
+    domain_note(domain);
 }
 
 /* How many of the `n` granules of `run` are in `set`; mostly all or none. */
@@ -119,21 +161,31 @@ void domain_end_purge_locked(struct domain *domain, struct chunk *chunk, bits_t 
     domain_order(domain, chunk);
 }
 
-void domain_check_locked(struct domain *domain) {
-    size_t dirty = 0, lazy = 0;
-    LIST_FOR_EACH (node, &domain->dirty_chunks) {
+/* The dirty granules of the chunks in one list. */
+static size_t domain_check_list(struct domain *domain, enum chunk_order order) {
+    size_t dirty = 0;
+    LIST_FOR_EACH (node, domain_list(domain, order)) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, dirty_node);
         chunk_check(chunk);
-        fallow_assert(chunk->domain == domain && chunk->dirty != 0);
+        fallow_assert(chunk->domain == domain && chunk->order == order && chunk->dirty != 0);
         dirty += bits_count(chunk->dirty);
     }
+    return dirty;
+}
+
+void domain_check_locked(struct domain *domain) {
+    size_t lazy = 0;
+    size_t decaying = domain_check_list(domain, CHUNK_ORDER_DIRTY);
+    size_t held =
+        domain_check_list(domain, CHUNK_ORDER_SPARSE) + domain_check_list(domain, CHUNK_ORDER_HELD);
     LIST_FOR_EACH (node, &domain->lazy_chunks) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, lazy_node);
         fallow_assert(chunk->domain == domain && chunk->lazy != 0);
         lazy += bits_count(chunk->lazy);
     }
-    fallow_assert(dirty == domain->dirty && lazy == domain->lazy);
+    fallow_assert(decaying + held == domain->dirty && held == domain->held);
+    fallow_assert(lazy == domain->lazy);
     fallow_assert(domain->used + domain->dirty + domain->lazy + domain->busy <=
                   domain->chunks * CHUNK_GRANULES);
-    (void)dirty, (void)lazy;
+    (void)decaying, (void)held, (void)lazy;
 }

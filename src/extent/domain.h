@@ -3,8 +3,9 @@
    the space, whose chunks are wholly free.
 
    Equation, under the lock:  used + dirty + lazy + busy + clean = chunks * CHUNK_GRANULES,
-   clean being the rest. Chunks are in dirty_chunks (lazy_chunks) exactly when they have dirty
-   (lazy) granules, in the order in which they came to have them. */
+   clean being the rest. A chunk with dirty granules is in one of three lists (enum chunk_order), one
+   with lazy granules in lazy_chunks, by the time since when that is so. Dirty granules that are not
+   to be purged by epochs (orders SPARSE and HELD) are in `dirty` and in `held`. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +22,8 @@ struct domain {
     /* under lock, sums in granules */
     size_t chunks;
     size_t used, dirty, lazy, busy;
-    struct list_node dirty_chunks, lazy_chunks;
+    size_t held; /* of dirty */
+    struct list_node dirty_chunks, sparse_chunks, held_chunks, lazy_chunks;
     struct decay decay;
 
     /* written under lock; read without it as a hint that a purge may be due */
@@ -50,6 +52,11 @@ void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_
 /* Busy granules become lazy, clean, or (the rest) dirty again. */
 void domain_end_purge_locked(struct domain *domain, struct chunk *chunk, bits_t busy, bits_t lazy,
                              bits_t clean);
+
+/* Dirty granules that become lazy when they have been idle for an epoch. */
+static inline size_t domain_decaying_locked(const struct domain *domain) {
+    return domain->dirty - domain->held;
+}
 
 /* Debug builds: the equation and the lists' membership. */
 void domain_check_locked(struct domain *domain);

@@ -3,9 +3,9 @@
 
    Ownership of a slab is the word `remote`: REMOTE_OWNED set means that some heap owns it, the
    rest is the list of objects that other threads freed. A slab without owner is either full, or
-   listed among the orphans (REMOTE_LISTED); its list is empty, and whoever first pushes an object
-   onto it becomes its owner with the same compare-and-swap. Only the owner touches the fields of
-   the first group. `owner` repeats the ownership for the fast path of free(): a thread finds its
+   listed among the orphans (REMOTE_LISTED); its list is empty, and whoever next frees one of its
+   objects becomes its owner by one compare-and-swap. Only the owner touches the fields of the first
+   group. `owner` repeats the ownership for the fast path of free(): a thread finds its
    own heap there only if it stored it there itself, so a relaxed load is enough.
 
    While a slab is owned:  used = objects live or in `remote` + (1 if it is a bin's current slab)

@@ -55,8 +55,9 @@ static void huge_occupy_all(struct arena *arena, struct chunk *first, size_t who
 }
 
 static bool huge_give_chunks(struct chunk *first, size_t n) {
+    char *base = first->base; /* once given back, the header may be another chunk's */
     for (size_t i = 0; i < n; i++)
-        space_give(space_chunk_at(first->base + (i << CHUNK_SHIFT)));
+        space_give(space_chunk_at(base + (i << CHUNK_SHIFT)));
     return false;
 }
 
@@ -82,7 +83,7 @@ struct extent *huge_take(struct arena *arena, size_t granules, size_t step, bool
 }
 
 /* Gives back the granules from `from` to `to` of the extent at `base`. `moved`: so many whole chunks
-   at the front were emptied by mremap; they read as zero, or are gone. */
+   at the front were emptied by mremap and read as zero. */
 static void huge_release(struct arena *arena, char *base, size_t from, size_t to, size_t moved) {
     while (to > from) {
         size_t i = (to - 1) / CHUNK_GRANULES;
@@ -91,8 +92,6 @@ static void huge_release(struct arena *arena, char *base, size_t from, size_t to
         unsigned n = (unsigned)(to - low);
         struct chunk *chunk = space_chunk_at(base + (i << CHUNK_SHIFT));
         to = low;
-        if (chunk == NULL)
-            continue;
         if (chunk->domain != NULL) {
             arena_give_at(chunk, first, n, false);
             continue;
@@ -156,15 +155,10 @@ bool huge_resize(struct arena *arena, struct extent *extent, size_t granules) {
     return true;
 }
 
-/* Chunks whose pages went elsewhere by mremap left holes: maps them again, or forgets them. */
-static void huge_refill(char *base, size_t chunks) {
-    for (size_t i = 0; i < chunks; i++) {
-        char *hole = base + (i << CHUNK_SHIFT);
-        if (os_map_fixed_noreplace(hole, CHUNK_BYTES))
-            continue;
-        space_forget(space_chunk_at(hole));
-        counters_add(COUNTER_chunks_unmapped, 1);
-    }
+/* A mapping that moves takes its advice about huge pages with it. */
+static void huge_pass_flags(const struct extent *from, const struct extent *to, size_t chunks) {
+    for (size_t i = 0; i < chunks; i++)
+        huge_chunk(to, i)->huge = huge_chunk(from, i)->huge;
 }
 
 void huge_move(struct extent *from, struct extent *to, size_t bytes) {
@@ -172,17 +166,14 @@ void huge_move(struct extent *from, struct extent *to, size_t bytes) {
     size_t granules = from->granules;
     size_t whole = min_size(bytes >> CHUNK_SHIFT, huge_whole(granules));
     size_t moved = 0;
-    char *source = from->chunk->base, *target = to->chunk->base;
+    char *source = from->chunk->base, *target = chunk_extent_base(to);
     if (whole > 0 && atomic_load_explicit(&moves, memory_order_relaxed) < HUGE_MOVES_MAX) {
-        enum os_remap result =
-            os_remap_move(source, whole << CHUNK_SHIFT, target, whole << CHUNK_SHIFT);
-        if (result != OS_REMAP_FAILED) {
+        if (os_remap_move(source, target, whole << CHUNK_SHIFT)) {
             moved = whole;
+            huge_pass_flags(from, to, moved);
             counters_add(COUNTER_remap_moves, 1);
             atomic_fetch_add_explicit(&moves, 1, memory_order_relaxed);
         }
-        if (result == OS_REMAP_OK_SOURCE_GONE)
-            huge_refill(source, moved);
     }
     size_t done = moved << CHUNK_SHIFT;
     if (bytes > done)

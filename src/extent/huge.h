@@ -14,7 +14,7 @@ void huge_give(struct extent *extent);
 /* In place: down to `granules`, or up (false: no room behind it). The extent begins a chunk. */
 bool huge_resize(struct arena *arena, struct extent *extent, size_t granules);
 
-/* Moves the contents of `from` to `to`, which has at least as many granules: whole chunks by page
+/* Moves the contents of `from` to `to`, of any size that holds `bytes`: whole chunks by page
    tables where the kernel can, the rest by copying. `bytes` are of interest. Then gives `from`
    back. */
 void huge_move(struct extent *from, struct extent *to, size_t bytes);

@@ -34,7 +34,7 @@ _Atomic size_t space_held_chunks;
 _Atomic size_t space_mapped_chunks;
 struct domain space_domain = {.lock = OS_LOCK_INIT(space), .is_space = true};
 static _Atomic(struct section *) space_sections;
-static uintptr_t space_hint; /* the next mapping is asked for just below this address */
+static _Atomic uintptr_t space_hint; /* the next mapping is asked for just below; relaxed: a hint */
 
 void space_init(void) {
     domain_init(&space_domain, true);
@@ -141,15 +141,15 @@ static uintptr_t space_find_run_locked(size_t n, size_t step, bool resident) {
     return 0;
 }
 
-/* Whether chunks that are mapped now, `n` of them, shall ask for huge pages. What the system says is
+/* Whether chunks shall ask for huge pages now. What the system says is
    read at most once a second; no file is opened while the process is small. */
-static bool space_wants_huge(size_t n) {
+static bool space_wants_huge(void) {
     static _Atomic uint64_t next_look_ns;
     static _Atomic bool usable;
     if (options.thp == THP_NEVER)
         return false;
     if (options.thp == THP_AUTO &&
-        atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) + n < SPACE_HUGE_CHUNKS)
+        atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) < SPACE_HUGE_CHUNKS)
         return false;
     uint64_t now_ns = os_clock_coarse_ns();
     if (now_ns >= atomic_load_explicit(&next_look_ns, memory_order_relaxed)) {
@@ -161,7 +161,7 @@ static bool space_wants_huge(size_t n) {
 
 /* Asks for huge pages for chunks that belong to nobody and are clean. */
 static void space_advise_huge(struct chunk *first, size_t n) {
-    if (!space_wants_huge(n) || os_advise(first->base, n << CHUNK_SHIFT, OS_ADVISE_HUGEPAGE) != 0)
+    if (!space_wants_huge() || os_advise(first->base, n << CHUNK_SHIFT, OS_ADVISE_HUGEPAGE) != 0)
         return;
     counters_add(COUNTER_huge_advised_chunks, n);
     for (size_t i = 0; i < n; i++)
@@ -175,8 +175,8 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
     if (bytes >> CHUNK_SHIFT != n || bytes > PTRDIFF_MAX)
         return NULL;
     if (base == NULL) {
-        uintptr_t hint =
-            space_hint > bytes ? align_down(space_hint - bytes, step << CHUNK_SHIFT) : 0;
+        uintptr_t hint = atomic_load_explicit(&space_hint, memory_order_relaxed);
+        hint = hint > bytes ? align_down(hint - bytes, step << CHUNK_SHIFT) : 0;
         base = os_map_aligned(bytes, step << CHUNK_SHIFT, (void *)hint);
     } else if (!os_map_fixed_noreplace(base, bytes)) {
         base = NULL;
@@ -199,7 +199,7 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
         section_set(section, address, chunk);
         space_note_mapped_locked(1);
     }
-    space_hint = (uintptr_t)base;
+    atomic_store_explicit(&space_hint, (uintptr_t)base, memory_order_relaxed);
     os_lock_release(&space_domain.lock);
     counters_add(COUNTER_chunks_mapped, n);
     space_advise_huge(chunk, n);
@@ -231,7 +231,7 @@ static struct chunk *space_take_free(size_t n, size_t step) {
 }
 
 void space_make_huge(struct chunk *chunk) {
-    if (chunk->huge || !space_wants_huge(1) || !os_dontneed_zeroes() ||
+    if (chunk->huge || !space_wants_huge() || !os_dontneed_zeroes() ||
         os_advise(chunk->base, CHUNK_BYTES, OS_ADVISE_DONTNEED) != 0)
         return;
     chunk->dirty = 0;

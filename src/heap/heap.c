@@ -38,11 +38,9 @@ void heap_init(struct heap *heap, struct arena *arena) {
     heap->epoch_end_ns = 0;
 }
 
-static void heap_make_current(struct heap *heap, struct extent *slab) {
-    slab->flags |= EXTENT_CURRENT;
-    slab->used++;
-    slab->idle_epochs = 0;
-    heap_set_current(heap, slab->class, slab);
+static void heap_destroy_slab(struct heap *heap, struct extent *slab) {
+    heap->touched = true;
+    slab_destroy(slab);
 }
 
 /* The slab leaves current[]; it is owned and in no list then. */
@@ -52,11 +50,37 @@ static void heap_end_current(struct heap *heap, struct extent *slab) {
     heap_set_current(heap, slab->class, &slab_none);
 }
 
+/* A large class comes into use: the one that has been for longest gives back its current slab, if that
+   is empty. So a thread that has touched every size once keeps little of it. */
+static void heap_warm(struct heap *heap, unsigned class) {
+    for (unsigned i = 0; i < HEAP_WARM_CLASSES; i++)
+        if (heap->warm[i] == class)
+            return;
+    struct extent *old = heap->current[heap->warm[heap->warm_next]];
+    bool is_large =
+        old != &slab_none && slab_shapes[old->class].object_bytes > HEAP_WARM_CLASS_BYTES;
+    if (is_large && slab_collect(old) && old->used == 1) {
+        heap_end_current(heap, old);
+        heap_destroy_slab(heap, old);
+    }
+    heap->warm[heap->warm_next] = (uint8_t) class;
+    heap->warm_next = (uint8_t)((heap->warm_next + 1) % HEAP_WARM_CLASSES);
+}
+
+static void heap_make_current(struct heap *heap, struct extent *slab) {
+    if (slab_shapes[slab->class].object_bytes > HEAP_WARM_CLASS_BYTES)
+        heap_warm(heap, slab->class);
+    slab->flags |= EXTENT_CURRENT;
+    slab->used++;
+    slab->idle_epochs = 0;
+    heap_set_current(heap, slab->class, slab);
+}
+
 /* An empty slab, in no list, waits for its class to be wanted again. */
 static void heap_park(struct heap *heap, struct extent *slab) {
     size_t bytes = bytes_of_granules(slab->granules);
     if (heap->parked_bytes + bytes > HEAP_PARKED_MAX) {
-        slab_destroy(slab);
+        heap_destroy_slab(heap, slab);
         return;
     }
     slab->idle_epochs = 0;
@@ -82,7 +106,10 @@ static struct extent *heap_next_slab(struct heap *heap, unsigned class) {
         return LIST_ENTRY(node, struct extent, node);
     }
     struct extent *slab = orphans_take(class, heap);
-    return slab != NULL ? slab : slab_create(heap, class);
+    if (slab != NULL)
+        return slab;
+    heap->touched = true;
+    return slab_create(heap, class);
 }
 
 /* Makes the current slab have a free object, or says false when out of memory. `fresh`: the caller
@@ -118,6 +145,22 @@ void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero) {
     return slab_take_fresh(slab);
 }
 
+void *heap_malloc_single(struct heap *heap, unsigned class) {
+    struct list_node *node = list_first(&heap->partial[class]);
+    if (node == NULL)
+        return NULL;
+    struct extent *slab = LIST_ENTRY(node, struct extent, node);
+    void *p = slab->free;
+    if (p == NULL || *(void **)p != NULL || slab->fresh < slab->capacity || slab->used == 0)
+        return NULL;
+    slab->free = NULL;
+    slab->used++;
+    list_remove(node);
+    if (!slab_release(slab))
+        list_push_front(&heap->partial[class], node);
+    return p;
+}
+
 void heap_emptied(struct heap *heap, struct extent *slab, void *p) {
     if ((slab->flags & EXTENT_CURRENT) != 0) {
         /* It carries an extra `used`: nothing was in use here. */
@@ -144,12 +187,13 @@ void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
         misuse_double_free(p);
         return;
     }
-    if (!slab_push_remote(slab, p, heap, &listed))
-        return;
+    while (!slab_claim(slab, heap, &listed))
+        if (slab_push_remote(slab, p))
+            return;
     if (listed)
         orphans_unlist(slab);
-    slab_collect(slab);
-    if (slab->used == 0)
+    slab_push(slab, p);
+    if (--slab->used == 0)
         heap_park(heap, slab);
     else
         list_push_front(&heap->partial[slab->class], &slab->node);
@@ -165,7 +209,7 @@ static void heap_flush_class(struct heap *heap, unsigned class, unsigned epochs)
             heap_park(heap, slab);
         } else if (slab->used == 0 && ++slab->idle_epochs >= epochs) {
             heap_unlist(heap, slab);
-            slab_destroy(slab);
+            heap_destroy_slab(heap, slab);
         }
     }
     if (current == &slab_none)
@@ -175,7 +219,7 @@ static void heap_flush_class(struct heap *heap, unsigned class, unsigned epochs)
         current->idle_epochs = 0;
     } else if (++current->idle_epochs >= epochs) {
         heap_end_current(heap, current);
-        slab_destroy(current);
+        heap_destroy_slab(heap, current);
     }
 }
 
@@ -199,7 +243,7 @@ static void heap_leave(struct heap *heap, struct extent *slab) {
     for (;;) {
         bool usable = slab_collect(slab) || slab->fresh < slab->capacity;
         if (slab->used == 0) {
-            slab_destroy(slab);
+            heap_destroy_slab(heap, slab);
             return;
         }
         if (usable ? orphans_put(slab) : slab_release(slab))

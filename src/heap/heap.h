@@ -12,7 +12,13 @@
 #include "classes.h"
 #include "extent.h"
 
-enum { HEAP_DIRECT_BYTES = 1024, HEAP_PARKED_MAX = 256 << 10 };
+enum {
+    HEAP_DIRECT_BYTES = 1024,
+    HEAP_PARKED_MAX = 256 << 10, /* bytes of empty slabs that wait in partial[] */
+    HEAP_WARM_CLASS_BYTES =
+        32768,             /* of classes above this, an empty current slab is kept for the */
+    HEAP_WARM_CLASSES = 4, /* last so many of them that were used */
+};
 
 struct heap {
     /* current[] again, by size: entry (bytes + 15) / 16, so that malloc needs no class */
@@ -22,9 +28,13 @@ struct heap {
     size_t parked_bytes; /* in empty slabs of partial[]; at most HEAP_PARKED_MAX */
     struct arena *arena; /* constant while the heap is in use */
     uint64_t epoch_end_ns;
-    unsigned turn;           /* which other arena is polled next */
+    uint8_t warm[HEAP_WARM_CLASSES]; /* large classes with a current slab, oldest at warm_next */
+    uint8_t warm_next;
+    unsigned turn;           /* slow calls, counted */
+    bool touched;            /* extents were taken or given since the last poll for purges */
     bool shared;             /* used under shared_heap_lock */
-    struct heap *next_spare; /* under heap_list_lock, while no thread has it */
+    struct list_node node;   /* under heap_list_lock: heaps in use, or waiting for a thread */
+    long thread_id;          /* whose it is */
 };
 
 extern struct extent slab_none;
@@ -40,6 +50,10 @@ void heap_init(struct heap *heap, struct arena *arena);
    set on entry an object is preferred whose memory is known to read as zero; on return `zero` says
    whether this one's does. */
 void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero);
+
+/* An object from a partial slab that has just this one left, which is not worth making it current; NULL
+   if that is not so. */
+void *heap_malloc_single(struct heap *heap, unsigned class);
 
 /* The owner freed an object, not yet pushed, and `used` fell to 0: the slab is empty, or, if it is
    a current one, the free was a second one. */

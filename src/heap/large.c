@@ -73,7 +73,8 @@ static bool large_resize_in_chunk(struct extent *extent, size_t granules) {
 bool large_resize(struct heap *heap, struct extent *extent, size_t bytes) {
     size_t usable = align_up(max_size(bytes, 1), os_page_size());
     size_t granules = large_granules(usable);
-    if (extent->granules < CHUNK_GRANULES && granules < CHUNK_GRANULES) {
+    bool in_chunk = extent->granules <= CHUNK_GRANULES && extent->chunk->domain != NULL;
+    if (in_chunk && granules <= CHUNK_GRANULES) {
         if (!large_resize_in_chunk(extent, granules))
             return false;
     } else {

@@ -90,29 +90,54 @@ void *slab_take_fresh(struct extent *slab) {
     return chunk_extent_base(slab) + (size_t)slab->fresh++ * slab_shapes[slab->class].object_bytes;
 }
 
+/* glibc 2.32: not 0 as long as the process has had one thread only; the creator of the second clears it
+   before that one runs. Another C library has no such variable, and is taken to have threads. */
+extern char slab_single_threaded __asm__("__libc_single_threaded") __attribute__((__weak__));
+
+/* Compare-and-swap on the ownership word; without threads a store will do. */
+static bool slab_swap_remote(struct extent *slab, uintptr_t from, uintptr_t to) {
+    if (&slab_single_threaded != NULL && slab_single_threaded) {
+        if (atomic_load_explicit(&slab->remote, memory_order_relaxed) != from)
+            return false;
+        atomic_store_explicit(&slab->remote, to, memory_order_relaxed);
+        return true;
+    }
+    return atomic_compare_exchange_strong_explicit(&slab->remote, &from, to, memory_order_acq_rel,
+                                                   memory_order_relaxed);
+}
+
 bool slab_release(struct extent *slab) {
     struct heap *heap = atomic_load_explicit(&slab->owner, memory_order_relaxed);
-    uintptr_t expected = REMOTE_OWNED;
     fallow_assert(slab->free == NULL && slab->fresh == slab->capacity);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
-    if (atomic_compare_exchange_strong_explicit(&slab->remote, &expected, 0, memory_order_release,
-                                                memory_order_relaxed))
+    if (slab_swap_remote(slab, REMOTE_OWNED, 0))
         return true;
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     return false;
 }
 
-bool slab_push_remote(struct extent *slab, void *p, struct heap *heap, bool *listed) {
+bool slab_claim(struct extent *slab, struct heap *heap, bool *listed) {
     uintptr_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
-    uintptr_t pushed = (uintptr_t)p | REMOTE_OWNED;
-    do
+    while ((old & REMOTE_OWNED) == 0) {
+        if (slab_swap_remote(slab, old, REMOTE_OWNED)) {
+            *listed = (old & REMOTE_LISTED) != 0;
+            atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+            return true;
+        }
+        old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    }
+    return false;
+}
+
+bool slab_push_remote(struct extent *slab, void *p) {
+    uintptr_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    do {
+        if ((old & REMOTE_OWNED) == 0)
+            return false;
         *(void **)p = (void *)(old & ~(uintptr_t)REMOTE_FLAGS);
-    while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old, pushed, memory_order_acq_rel,
-                                                  memory_order_relaxed));
-    *listed = (old & REMOTE_LISTED) != 0;
-    if ((old & REMOTE_OWNED) != 0)
-        return false;
-    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old,
+                                                    (uintptr_t)p | REMOTE_OWNED,
+                                                    memory_order_release, memory_order_relaxed));
     return true;
 }
 

@@ -38,9 +38,12 @@ static always_inline void slab_push(struct extent *slab, void *p) {
    others freed something meanwhile. */
 bool slab_release(struct extent *slab);
 
-/* By a thread that does not own the slab: pushes onto `remote`. True if that made `heap` the owner;
-   `*listed` then says whether the slab is among the orphans. */
-bool slab_push_remote(struct extent *slab, void *p, struct heap *heap, bool *listed);
+/* Makes `heap` the owner of a slab that has none; false if it has one. `*listed` says whether the slab
+   is among the orphans. */
+bool slab_claim(struct extent *slab, struct heap *heap, bool *listed);
+
+/* Leaves a freed object to the slab's owner; false if it has none (any more). */
+bool slab_push_remote(struct extent *slab, void *p);
 
 /* Debug builds: the equation of extent.h. */
 void slab_check(const struct extent *slab);

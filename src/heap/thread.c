@@ -2,7 +2,8 @@
    empty: what they held was left to others. The end of a thread is noticed through a pthread key,
    whose destructor asks to be called again as long as the standard allows, so that other keys'
    destructors still find the thread's heap. Everything else a dying thread does is served by
-   heap_late. */
+   heap_late. A heap that was born so late that its thread's end went unnoticed is found by asking
+   the kernel for the thread, when a new heap would have to be made. */
 #include "thread.h"
 
 #include <limits.h>
@@ -10,12 +11,22 @@
 
 #include "counters.h"
 #include "metadata.h"
+#include "os_thread.h"
 #include "space.h"
 
 __thread struct heap *thread_heap __attribute__((__tls_model__("initial-exec")));
 static __thread unsigned char thread_rounds __attribute__((__tls_model__("initial-exec")));
 
 enum { THREAD_RETIRED = 0xff }; /* thread_rounds: this thread's heap is gone for good */
+
+/* Calls of thread_end() for one thread. ThreadSanitizer takes its own state down in the last round. */
+#ifdef __SANITIZE_THREAD__
+enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS - 1 };
+#else
+enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS };
+#endif
+
+enum { THREAD_ASKS = 4 }; /* heaps in use whose threads are asked for before a new one is made */
 
 static struct os_lock shared_heap_lock = OS_LOCK_INIT(shared_heap);
 static struct heap heap_boot, heap_late; /* under shared_heap_lock; the first until thread_start */
@@ -24,30 +35,55 @@ static bool thread_key_made;
 static pthread_key_t thread_key;
 
 static struct os_lock heap_list_lock = OS_LOCK_INIT(heap_list);
-static struct heap *heap_spares;
+static struct list_node heap_spares = LIST_HEAD_INIT(heap_spares);
+static struct list_node heap_used = LIST_HEAD_INIT(heap_used); /* but for the two shared ones */
 
 static void thread_end(void *value);
 
+/* An empty heap waits for a thread. */
 static void heap_put_spare(struct heap *heap) {
     os_lock_acquire(&heap_list_lock);
-    heap->next_spare = heap_spares;
-    heap_spares = heap;
+    list_remove(&heap->node);
+    list_push_front(&heap_spares, &heap->node);
     os_lock_release(&heap_list_lock);
 }
 
+/* A heap in use whose thread has ended; it is in no list then. */
+static struct heap *heap_find_left_locked(void) {
+    for (unsigned i = 0; i < THREAD_ASKS && !list_is_empty(&heap_used); i++) {
+        struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
+        list_remove(&heap->node);
+        if (!os_thread_exists(heap->thread_id))
+            return heap;
+        list_push_back(&heap_used, &heap->node);
+    }
+    return NULL;
+}
+
 static struct heap *heap_get(void) {
+    struct heap *left = NULL;
     os_lock_acquire(&heap_list_lock);
-    struct heap *heap = heap_spares;
-    if (heap != NULL)
-        heap_spares = heap->next_spare;
+    struct heap *heap = NULL;
+    if (!list_is_empty(&heap_spares)) {
+        heap = LIST_ENTRY(heap_spares.next, struct heap, node);
+        list_remove(&heap->node);
+    } else {
+        heap = left = heap_find_left_locked();
+    }
     os_lock_release(&heap_list_lock);
+    if (left != NULL) {
+        heap_retire(left);
+        arena_detach(left->arena);
+    }
     if (heap != NULL) {
         counters_add(COUNTER_heaps_reused, 1);
         return heap;
     }
     heap = metadata_alloc(sizeof *heap);
-    if (heap != NULL)
+    if (heap != NULL) {
+        list_init(&heap->node);
         counters_add(COUNTER_heaps_created, 1);
+    }
     return heap;
 }
 
@@ -64,6 +100,10 @@ static struct heap *thread_birth(void) {
         return NULL;
     }
     heap_init(heap, arena);
+    heap->thread_id = os_thread_id();
+    os_lock_acquire(&heap_list_lock);
+    list_push_back(&heap_used, &heap->node);
+    os_lock_release(&heap_list_lock);
     thread_heap = heap;
     /* May allocate; the heap is in place. Should it fail, the thread's end goes unnoticed. */
     pthread_setspecific(thread_key, heap);
@@ -81,6 +121,7 @@ static struct heap *thread_shared_locked(void) {
         if (arena == NULL)
             return NULL;
         heap_init(heap, arena);
+        list_init(&heap->node);
         heap->shared = true;
         counters_add(COUNTER_heaps_created, 1);
     }
@@ -121,8 +162,7 @@ void thread_start(void) {
 
 static void thread_end(void *value) {
     struct heap *heap = value;
-    if (++thread_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
-        pthread_setspecific(thread_key, heap) == 0)
+    if (++thread_rounds < THREAD_ROUNDS && pthread_setspecific(thread_key, heap) == 0)
         return;
     thread_rounds = THREAD_RETIRED;
     thread_heap = NULL;
@@ -138,6 +178,12 @@ void thread_lock_for_fork(void) {
 
 void thread_unlock_after_fork(bool child) {
     if (child) {
+        /* Heaps of threads that the child has not may be in the middle of something: let them be. */
+        list_init(&heap_used);
+        if (thread_heap != NULL && thread_heap != &heap_boot) {
+            thread_heap->thread_id = os_thread_id();
+            list_push_back(&heap_used, &thread_heap->node);
+        }
         os_lock_reset(&heap_list_lock);
         os_lock_reset(&shared_heap_lock);
     } else {

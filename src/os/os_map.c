@@ -113,21 +113,13 @@ bool os_map_fixed_noreplace(void *addr, size_t bytes) {
     return false;
 }
 
-static bool os_remap(void *from, size_t from_bytes, void *to, size_t to_bytes, int extra_flags) {
-    int flags = MREMAP_MAYMOVE | MREMAP_FIXED | extra_flags;
-    return !os_syscall_failed(
-        os_syscall5(SYS_mremap, (long)from, (long)from_bytes, (long)to_bytes, flags, (long)to));
-}
-
-enum os_remap os_remap_move(void *from, size_t from_bytes, void *to, size_t to_bytes) {
-    /* MREMAP_DONTUNMAP: 5.7, equal lengths only. Older kernels refuse the flag before they touch
-       anything. */
-    if (from_bytes == to_bytes && os_remap(from, from_bytes, to, to_bytes, MREMAP_DONTUNMAP))
-        return OS_REMAP_OK_KEPT_SOURCE;
-    if (os_remap(from, from_bytes, to, to_bytes, 0))
-        return OS_REMAP_OK_SOURCE_GONE;
+bool os_remap_move(void *from, void *to, size_t bytes) {
+    long flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+    if (!os_syscall_failed(
+            os_syscall5(SYS_mremap, (long)from, (long)bytes, (long)bytes, flags, (long)to)))
+        return true;
     /* MREMAP_FIXED unmaps the destination before it can still fail (ENOMEM, EFAULT). Map it again;
        if it never was unmapped this does nothing. */
-    os_map_fixed_noreplace(to, to_bytes);
-    return OS_REMAP_FAILED;
+    os_map_fixed_noreplace(to, bytes);
+    return false;
 }

@@ -16,12 +16,8 @@ bool os_map_fixed_noreplace(void *addr, size_t bytes);
 
 bool os_unmap(void *addr, size_t bytes);
 
-enum os_remap {
-    OS_REMAP_OK_KEPT_SOURCE, /* pages moved; the source stays mapped and reads as zero */
-    OS_REMAP_OK_SOURCE_GONE, /* pages moved; the source is a hole now */
-    OS_REMAP_FAILED,         /* the source is untouched; the destination is mapped, contents lost */
-};
-
-/* Moves the pages of from to to, replacing what is mapped there; the ranges do not overlap and have no
-   holes. Before 6.17 a source of several VMAs is refused (EFAULT): failure is an ordinary result. */
-enum os_remap os_remap_move(void *from, size_t from_bytes, void *to, size_t to_bytes);
+/* Moves the pages of from to to, replacing what is mapped there; the ranges do not overlap. The source
+   stays mapped and reads as zero. False: the source is untouched, the contents of the destination are
+   lost. Needs 5.7 (MREMAP_DONTUNMAP): a hole where the source was could not be filled again without a
+   race. The source must be one VMA before 6.17 (EFAULT): failure is an ordinary result. */
+bool os_remap_move(void *from, void *to, size_t bytes);
