@@ -22,6 +22,9 @@ enum { SECTION_WORDS = SECTION_CHUNKS / 64 };
 /* With thp:auto, a process of fewer chunks stays on small pages: 16 MiB. */
 enum { SPACE_HUGE_CHUNKS = 8 };
 
+/* Naps of a millisecond that a caller without memory waits for others' purges. */
+enum { SPACE_NAPS_MAX = 5000 };
+
 struct section {
     _Atomic(struct section *) next; /* higher addresses */
     uintptr_t index;                /* address >> SECTION_SHIFT */
@@ -322,11 +325,11 @@ struct chunk *space_take(size_t n, size_t step) {
     first = space_map(NULL, n, step);
     /* Out of address space: give up what is free here, in case the pieces make room together,
        and wait for what another thread is purging just now. */
-    for (int tries = 0; first == NULL && tries < 100; tries++) {
+    for (int tries = 0; first == NULL && tries < SPACE_NAPS_MAX; tries++) {
         if (space_unmap_free() == 0) {
             if (!space_is_busy())
                 break;
-            os_thread_yield();
+            os_thread_nap();
         }
         first = space_map(NULL, n, step);
     }

@@ -1,7 +1,8 @@
-/* What the kernel knows of the calling thread. */
+/* What the kernel knows of threads, and waiting. */
 #pragma once
 
 #include <errno.h>
+#include <time.h>
 
 #include "os_syscall.h"
 
@@ -19,6 +20,12 @@ static inline bool os_thread_exists(long thread_id) {
 /* Lets another thread run on this CPU: sched_yield. */
 static inline void os_thread_yield(void) {
     os_syscall0(SYS_sched_yield);
+}
+
+/* Sleeps for a millisecond, or less if a signal comes. */
+static inline void os_thread_nap(void) {
+    struct timespec nap = {.tv_nsec = 1000000};
+    os_syscall2(SYS_nanosleep, (long)&nap, 0);
 }
 
 /* Tells the core that this is a spin loop; no system call. */

@@ -53,10 +53,10 @@ Test(options, the_last_of_two_counts) {
 }
 
 Test(options, bounds_are_inclusive) {
-    expect_messages("dirty_decay_ms:3600000,lazy_decay_ms:-1,narenas:1024", "");
+    expect_messages("dirty_decay_ms:3600000,lazy_decay_ms:-1,narenas:256", "");
     cr_assert_eq(options.dirty_decay_ms, 3600000);
     cr_assert_eq(options.lazy_decay_ms, -1);
-    cr_assert_eq(options.narenas, 1024);
+    cr_assert_eq(options.narenas, 256);
 }
 
 Test(options, a_misspelt_name_brings_the_nearest) {
@@ -74,8 +74,8 @@ Test(options, a_misspelt_name_brings_the_nearest) {
 Test(options, out_of_range) {
     expect_messages("dirty_decay_ms:-5",
                     PREFIX "dirty_decay_ms:-5 is out of range (-1 to 3600000); ignored\n");
-    expect_messages("narenas:1025", PREFIX "narenas:1025 is out of range (0 to 1024); ignored\n");
-    expect_messages("narenas:1G", PREFIX "narenas:1G is out of range (0 to 1024); ignored\n");
+    expect_messages("narenas:257", PREFIX "narenas:257 is out of range (0 to 256); ignored\n");
+    expect_messages("narenas:1G", PREFIX "narenas:1G is out of range (0 to 256); ignored\n");
     expect_defaults();
 }
 

@@ -1,0 +1,54 @@
+#!/bin/bash
+# The library exports the names that are meant to be exported and no others, needs libc alone, and has at
+# most 64 bytes of static thread-local storage.
+set -u
+. "$(dirname "$0")/../support/script.sh"
+script_need nm readelf
+scratch=$(script_scratch)
+cat >"$scratch/must" <<'NAMES'
+aligned_alloc
+calloc
+free
+free_aligned_sized
+free_sized
+malloc
+malloc_usable_size
+memalign
+posix_memalign
+pvalloc
+realloc
+reallocarray
+valloc
+NAMES
+{
+    # The 20 replaceable operators of C++17: new, new[], delete, delete[]; sized, nothrow, aligned.
+    for form in nw na; do
+        for rest in m mRKSt9nothrow_t mSt11align_val_t mSt11align_val_tRKSt9nothrow_t; do
+            echo "_Z$form$rest"
+        done
+    done
+    for form in dl da; do
+        for rest in '' m RKSt9nothrow_t St11align_val_t mSt11align_val_t St11align_val_tRKSt9nothrow_t; do
+            echo "_Z${form}Pv$rest"
+        done
+    done
+    grep -oE '\bfallow_[a-z_]+ *\(' "$FALLOW_SOURCE/include/fallow/fallow.h" | tr -d ' ('
+} >>"$scratch/must"
+[ "$(grep -c '^_Z' "$scratch/must")" = 20 ] || script_fail "this list has $(grep -c '^_Z' "$scratch/must") operators"
+
+nm -D --defined-only "$FALLOW_SO" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u >"$scratch/has"
+missing=$(sort -u "$scratch/must" | comm -23 - "$scratch/has")
+[ -z "$missing" ] || script_fail "not exported: $missing"
+# What a libc lets a malloc replace beyond those: allowed, not asked for here.
+extra=$(sort -u "$scratch/must" | comm -13 - "$scratch/has" |
+    grep -vE '^(fallow_[a-z_]+|cfree|mall(info2?|opt)|malloc_(stats|info|trim|get_state|set_state)|__libc_(malloc|free|calloc|realloc|memalign|valloc|pvalloc)|__posix_memalign)$')
+[ -z "$extra" ] || script_fail "exported and not meant to be: $extra"
+
+needed=$(readelf -dW "$FALLOW_SO" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$')
+[ -z "$needed" ] || script_fail "needs more than libc: $needed"
+undefined=$(nm -D --undefined-only "$FALLOW_SO" | awk '{ print $2 }' | grep -vE '@GLIBC|^(_ITM_|__gmon_start__|__cxa_|_Z)')
+[ -z "$undefined" ] || script_fail "undefined and not libc's: $undefined"
+tls=$(readelf -lW "$FALLOW_SO" | awk '$1 == "TLS" { print $6 }')
+[ "$((${tls:-0}))" -le 64 ] || script_fail "$((tls)) bytes of thread-local storage"
+! readelf -dW "$FALLOW_SO" | grep -q TEXTREL || script_fail "the library has text relocations"
+echo "$(wc -l <"$scratch/has") names, $((${tls:-0})) bytes of thread-local storage"

@@ -1,0 +1,12 @@
+# What Fallow promises the process it is in: few system calls, little memory, no name that is not meant.
+
+if(plain_possible)
+    fallow_script(contract.exported_names SCRIPT contract/exported-names.sh)
+    fallow_script(contract.start_resident_set SCRIPT contract/start-resident-set.sh)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt) # its targets come later
+        fallow_script(contract.start_system_calls SCRIPT contract/start-system-calls.sh
+            ARGS $<TARGET_FILE:fallow-empty>)
+        fallow_script(contract.steady_madvise SCRIPT contract/steady-madvise.sh
+            ARGS $<TARGET_FILE:fallow-ebizzy> SERIAL)
+    endif()
+endif()

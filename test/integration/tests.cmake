@@ -1,0 +1,70 @@
+# The interface and the process: threads, forks, destructors, early calls, limits, stages.
+
+foreach(name alignment interface errno_kept usable_size realloc_contents calloc_zero threads_churn
+        producer_consumer thread_storm fork_single fork_threads destructors exit_threads limits stages)
+    fallow_check_program(integration_${name} SOURCES integration/${name}.c)
+endforeach()
+foreach(name destructors_cxx operators)
+    fallow_check_program(integration_${name} ONLY plain SOURCES integration/${name}.cpp)
+endforeach()
+fallow_check_program(integration_early SOURCES integration/early.c)
+add_library(check_interposer SHARED integration/interposer.c)
+target_link_libraries(check_interposer PRIVATE fallow_flags ${CMAKE_DL_LIBS})
+
+foreach(name alignment interface errno_kept usable_size realloc_contents calloc_zero threads_churn
+        thread_storm fork_single fork_threads destructors)
+    fallow_check(integration.${name} PROGRAM integration_${name} TIMEOUT 300)
+endforeach()
+fallow_check(integration.producer_consumer PROGRAM integration_producer_consumer UNSANITIZED)
+fallow_check(integration.destructors_cxx PROGRAM integration_destructors_cxx)
+fallow_check(integration.operators PROGRAM integration_operators)
+fallow_check(integration.early PROGRAM integration_early UNSANITIZED)
+fallow_check(integration.early.lazy_binding PROGRAM integration_early UNSANITIZED
+    ENVIRONMENT LD_BIND_NOT=1)
+foreach(way return main thread _exit)
+    fallow_check(integration.exit.${way} PROGRAM integration_exit_threads ARGS ${way})
+endforeach()
+fallow_check(integration.exit.pthread_exit PROGRAM integration_exit_threads ARGS pthread_exit
+    UNSANITIZED) # the thread sanitizer cannot have main joined
+
+# The same at the other ends of the policy: purging all the time, and never.
+foreach(name calloc_zero realloc_contents threads_churn fork_threads errno_kept)
+    fallow_check(integration.${name}.at_once PROGRAM integration_${name} TIMEOUT 300
+        CONF dirty_decay_ms:0,lazy_decay_ms:0)
+    fallow_check(integration.${name}.never PROGRAM integration_${name} TIMEOUT 300 ONLY prefixed
+        CONF purge:never)
+endforeach()
+fallow_check(integration.threads_churn.one_arena PROGRAM integration_threads_churn TIMEOUT 300
+    CONF narenas:1)
+
+# Another malloc before Fallow's that finds it by dlsym, as tracers do.
+if(plain_possible)
+    foreach(name threads_churn exit_threads)
+        set(arguments)
+        if(name STREQUAL exit_threads)
+            set(arguments return)
+        endif()
+        add_test(NAME integration.interposer.${name}
+            COMMAND $<TARGET_FILE:check_integration_${name}> ${arguments})
+        fallow_check_properties(integration.interposer.${name} integration OFF TIMEOUT 120
+            ENVIRONMENT
+            "LD_PRELOAD=$<TARGET_FILE:check_interposer>:$<TARGET_FILE:fallow>")
+    endforeach()
+endif()
+
+fallow_check(integration.limits PROGRAM integration_limits UNSANITIZED)
+fallow_check(integration.limits.small PROGRAM integration_limits ARGS small UNSANITIZED)
+fallow_check(integration.limits.from_outside PROGRAM integration_limits ARGS small UNSANITIZED
+    UNDER prlimit --as=16777216)
+
+# What the kernel says of each stage. A sanitizer's shadow would count as well.
+fallow_check(integration.stages.by_call PROGRAM integration_stages ARGS by_call UNSANITIZED
+    CONF dirty_decay_ms:3600000)
+fallow_check(integration.stages.by_time PROGRAM integration_stages ARGS by_time UNSANITIZED
+    CONF dirty_decay_ms:200,lazy_decay_ms:1500)
+fallow_check(integration.stages.at_once PROGRAM integration_stages ARGS at_once UNSANITIZED
+    CONF dirty_decay_ms:0,lazy_decay_ms:-1)
+fallow_check(integration.stages.never PROGRAM integration_stages ARGS never UNSANITIZED
+    CONF purge:never)
+fallow_check(integration.stages.dontneed PROGRAM integration_stages ARGS dontneed UNSANITIZED
+    CONF purge:dontneed)

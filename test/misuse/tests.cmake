@@ -1,0 +1,23 @@
+# A test for each row of cases.txt.
+
+fallow_check_program(misuse_misuse SOURCES misuse/misuse.c)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS misuse/cases.txt)
+file(STRINGS misuse/cases.txt rows REGEX "^[a-z].*\\|")
+foreach(row IN LISTS rows)
+    string(REGEX REPLACE " .*" "" name "${row}")
+    foreach(mode plain prefixed)
+        set(target check_misuse_misuse)
+        set(test misuse.${name})
+        set(environment "FALLOW_SO=$<TARGET_FILE:fallow>")
+        if(mode STREQUAL prefixed)
+            string(APPEND target _prefixed)
+            string(APPEND test .prefixed)
+            set(environment)
+        endif()
+        if(TARGET ${target})
+            add_test(NAME ${test} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/misuse/check.sh
+                $<TARGET_FILE:${target}> ${name})
+            fallow_check_properties(${test} misuse OFF TIMEOUT 60 ENVIRONMENT ${environment})
+        endif()
+    endforeach()
+endforeach()

@@ -1,0 +1,11 @@
+# Random operations against a naive model: one run that is the same every time, one that never is.
+
+fallow_check_program(model_model SOURCES model/model.c)
+foreach(seed 1 2 3)
+    fallow_check(model.seed_${seed} PROGRAM model_model ARGS ${seed} 60000 TIMEOUT 300)
+endforeach()
+fallow_check(model.fresh PROGRAM model_model TIMEOUT 7200)
+fallow_check(model.fresh.at_once PROGRAM model_model TIMEOUT 7200
+    CONF dirty_decay_ms:0,lazy_decay_ms:0)
+fallow_check(model.fresh.dontneed PROGRAM model_model TIMEOUT 7200
+    CONF dirty_decay_ms:1,lazy_decay_ms:20,purge:dontneed)

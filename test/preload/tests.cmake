@@ -1,0 +1,15 @@
+# Real programs with the library preloaded: a test for each row of programs.txt.
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS preload/programs.txt)
+file(STRINGS preload/programs.txt rows REGEX "^[a-z]")
+foreach(row IN LISTS rows)
+    string(REGEX REPLACE " +" ";" row "${row}")
+    list(GET row 0 program)
+    list(GET row 1 seconds)
+    list(GET row 2 company)
+    set(serial)
+    if(company STREQUAL alone)
+        set(serial SERIAL)
+    endif()
+    fallow_script(preload.${program} SCRIPT preload/${program}.sh TIMEOUT ${seconds} ${serial})
+endforeach()

@@ -1,0 +1,46 @@
+# Failures that others' trackers report, each a test named for its case. README.md lists them.
+
+foreach(case je-1497-first-call-is-free je-1347-short-threads gp-499-fork-among-threads
+        gp-1570-setenv-in-child gp-724-aligned-pairs gp-735-one-extent-locked
+        llvm-167788-all-locked mi-1177-destructors je-2482-sized-free mi-161-double-free
+        je-2054-arenas go-60218-refused)
+    fallow_check_program(regress_${case} SOURCES regress/${case}.c)
+endforeach()
+
+fallow_check(regress.je-1497-first-call-is-free PROGRAM regress_je-1497-first-call-is-free UNSANITIZED
+    CONF dirty_decay_ms:100,lazy_decay_ms:300)
+fallow_check(regress.je-1347-short-threads PROGRAM regress_je-1347-short-threads UNSANITIZED)
+fallow_check(regress.gp-499-fork-among-threads PROGRAM regress_gp-499-fork-among-threads TIMEOUT 600)
+fallow_check(regress.gp-1570-setenv-in-child PROGRAM regress_gp-1570-setenv-in-child ONLY plain)
+fallow_check(regress.gp-724-aligned-pairs PROGRAM regress_gp-724-aligned-pairs UNSANITIZED)
+fallow_check(regress.gp-735-one-extent-locked PROGRAM regress_gp-735-one-extent-locked UNSANITIZED)
+fallow_check(regress.gp-735-one-extent-locked.lazy_only UNSANITIZED
+    PROGRAM regress_gp-735-one-extent-locked CONF lazy_decay_ms:-1)
+fallow_check(regress.llvm-167788-all-locked PROGRAM regress_llvm-167788-all-locked UNSANITIZED)
+fallow_check(regress.mi-1177-destructors PROGRAM regress_mi-1177-destructors UNSANITIZED)
+fallow_check(regress.mi-1177-destructors.late PROGRAM regress_mi-1177-destructors ARGS late
+    UNSANITIZED)
+fallow_check(regress.je-2482-sized-free PROGRAM regress_je-2482-sized-free UNSANITIZED)
+fallow_check(regress.mi-161-double-free PROGRAM regress_mi-161-double-free)
+fallow_check(regress.je-2054-arenas PROGRAM regress_je-2054-arenas)
+fallow_check(regress.je-2054-arenas.narrowed PROGRAM regress_je-2054-arenas ARGS narrow)
+fallow_check(regress.je-2054-arenas.taskset PROGRAM regress_je-2054-arenas UNDER taskset -c 0)
+
+# fbje#29, hm#324: errno is kept by free, also while every purge fails.
+foreach(way enosys eperm nofree)
+    fallow_check(regress.fbje-29-errno.${way} PROGRAM integration_errno_kept UNSANITIZED
+        UNDER ${refuse} ${way} CONF dirty_decay_ms:0,lazy_decay_ms:0)
+    fallow_check(regress.go-60218-refused.calloc.${way} PROGRAM integration_calloc_zero UNSANITIZED
+        UNDER ${refuse} ${way} CONF dirty_decay_ms:0,lazy_decay_ms:0)
+endforeach()
+
+if(plain_possible)
+    fallow_script(regress.mi-161-double-free.counted SCRIPT regress/mi-161-double-free.sh
+        ARGS $<TARGET_FILE:check_regress_mi-161-double-free>)
+    foreach(way enosys eperm einval nofree novec none)
+        fallow_script(regress.go-60218-refused.${way} SCRIPT regress/go-60218-refused.sh
+            ARGS ${way} ${refuse} $<TARGET_FILE:check_regress_go-60218-refused>)
+    endforeach()
+    fallow_script(regress.hm-235-little-address-space SCRIPT regress/hm-235-little-address-space.sh)
+    fallow_script(regress.je-1249-ctypes SCRIPT regress/je-1249-ctypes.sh)
+endif()

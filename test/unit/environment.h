@@ -1,0 +1,57 @@
+/* What the tests run in, where that matters: tools that keep memory of their own, and a limit on
+   address space that makes the next mapping fail. */
+#pragma once
+
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "os_file.h"
+#include "os_page.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#endif
+#ifndef UNDER_SANITIZER
+#define UNDER_SANITIZER 0
+#endif
+
+static inline bool under_valgrind(void) {
+    const char *preload = getenv("LD_PRELOAD");
+    return preload != NULL && strstr(preload, "vgpreload") != NULL;
+}
+
+/* For tests that compare with what the kernel counts, or that leave no address space: the tools map
+   memory of their own at any time. */
+static inline void skip_under_tools(void) {
+    if (UNDER_SANITIZER || under_valgrind())
+        cr_skip_test("the tool's own memory is in the way");
+}
+
+/* Address space of the process. */
+static inline size_t address_space_bytes(void) {
+    char text[128];
+    cr_assert(os_file_read_all("/proc/self/statm", text, sizeof text) > 0);
+    return strtoul(text, NULL, 10) * os_page_size();
+}
+
+/* From now on `spare_bytes` more address space can be had, until address_space_free(). */
+static inline void address_space_limit(size_t spare_bytes) {
+    struct rlimit limit;
+    cr_assert(getrlimit(RLIMIT_AS, &limit) == 0);
+    limit.rlim_cur = address_space_bytes() + spare_bytes;
+    cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
+}
+
+static inline void address_space_free(void) {
+    struct rlimit limit;
+    cr_assert(getrlimit(RLIMIT_AS, &limit) == 0);
+    limit.rlim_cur = limit.rlim_max;
+    cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
+}
