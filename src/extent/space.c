@@ -326,11 +326,15 @@ struct chunk *space_take(size_t n, size_t step) {
     /* Out of address space: give up what is free here, in case the pieces make room together,
        and wait for what another thread is purging just now. */
     for (int tries = 0; first == NULL && tries < SPACE_NAPS_MAX; tries++) {
-        if (space_unmap_free() == 0) {
-            if (!space_is_busy())
-                break;
+        bool busy = space_is_busy(); /* asked first: what ends after this is found free below */
+        first = space_take_free(n, step);
+        if (first != NULL)
+            break;
+        bool unmapped = space_unmap_free() > 0;
+        if (!unmapped && !busy)
+            break;
+        if (!unmapped)
             os_thread_nap();
-        }
         first = space_map(NULL, n, step);
     }
     return first;

@@ -9,7 +9,8 @@ static size_t slab_bytes(unsigned class) {
 }
 
 static size_t tail_bytes(unsigned class) {
-    return slab_bytes(class) - (size_t)slab_shapes[class].capacity * slab_shapes[class].object_bytes;
+    return slab_bytes(class) -
+           (size_t)slab_shapes[class].capacity * slab_shapes[class].object_bytes;
 }
 
 Test(slab_shape, the_table_follows_the_rule) {

@@ -42,9 +42,9 @@ static inline struct picture picture_whole(const char *written) {
     return picture;
 }
 
-#define expect_picture(chunk, written)                                                      \
-    do {                                                                                    \
-        struct picture is_ = picture_of(chunk), wanted_ = picture_whole(written);           \
+#define expect_picture(chunk, written)                                                     \
+    do {                                                                                   \
+        struct picture is_ = picture_of(chunk), wanted_ = picture_whole(written);          \
         cr_assert_str_eq(is_.text, wanted_.text, "is %s, not %s", is_.text, wanted_.text); \
     } while (0)
 

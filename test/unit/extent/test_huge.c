@@ -135,7 +135,8 @@ static void expect_resized(struct extent *extent, size_t granules) {
         cr_assert_null(part(extent, i)->domain);
     }
     if (granules % WHOLE != 0)
-        cr_assert((part(extent, i)->used & bits_low(granules % WHOLE)) == bits_low(granules % WHOLE));
+        cr_assert((part(extent, i)->used & bits_low(granules % WHOLE)) ==
+                  bits_low(granules % WHOLE));
     expect_law();
 }
 
@@ -264,6 +265,7 @@ Test(huge, a_move_keeps_the_contents) {
 }
 
 Test(huge, a_move_goes_by_page_tables_and_leaves_the_source_clean) {
+    skip_where_nothing_moves();
     struct extent *from = take(2 * WHOLE), *to = take(3 * WHOLE);
     struct chunk *source = from->chunk;
     char *base = source->base;

@@ -25,7 +25,7 @@ Test(pagemap, nothing_is_known_of_null_and_its_neighbours) {
 }
 
 Test(pagemap, nothing_is_known_of_the_stack_and_of_static_data) {
-    int local;
+    int local = 0;
     cr_assert_null(pagemap_get(&local));
     cr_assert_null(pagemap_get(extents));
 }

@@ -420,7 +420,8 @@ Test(purge, dontneed_lowers_rss_at_once) {
     struct os_smaps before = smaps();
     poll_after(0);
     struct os_smaps after = smaps();
-    cr_assert_leq(after.rss_bytes + bytes_of_granules(GRANULES - 1), before.rss_bytes + (64U << 10));
+    cr_assert_leq(after.rss_bytes + bytes_of_granules(GRANULES - 1),
+                  before.rss_bytes + (64U << 10));
 }
 
 /* --- while others take and give --- */

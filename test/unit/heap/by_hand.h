@@ -41,7 +41,6 @@ static inline void heap_free(struct heap *heap, void *p) {
         slab_push(slab, p);
 }
 
-
 static inline size_t list_length(const struct list_node *head) {
     size_t n = 0;
     LIST_FOR_EACH (node, head)

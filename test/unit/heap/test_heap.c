@@ -242,7 +242,7 @@ Test(heap, flush_gives_everything_back) {
 Test(heap, flush_gives_back_what_others_have_emptied) {
     unsigned class = class_of_size(1024), n = 3 * capacity(class);
     alloc_many(&heap_a, class, n);
-    free_many(&heap_a, 0, 1);           /* heap_a owns the first slab, */
+    free_many(&heap_a, 0, 1);             /* heap_a owns the first slab, */
     free_many(&heap_a, n / 3, n / 3 + 1); /* the second, and the third, which is current */
     free_many(&heap_b, 1, n / 3);
     free_many(&heap_b, n / 3 + 1, n);

@@ -31,7 +31,7 @@ static char *granules_of_ours(void) {
 
 Test(misuse, every_double_free_is_counted_and_told) {
     char text[256];
-    int block;
+    int block = 0;
     for (unsigned i = 1; i <= 3; i++) {
         struct capture c = capture_start();
         misuse_double_free(&block);
@@ -43,7 +43,7 @@ Test(misuse, every_double_free_is_counted_and_told) {
 
 Test(misuse, foreign_frees_are_counted_and_told_once) {
     char text[512];
-    int local;
+    int local = 0;
     struct capture c = capture_start();
     misuse_unknown(&local);
     misuse_unknown((void *)16);
@@ -79,7 +79,7 @@ Test(misuse, the_inside_of_ours_is_foreign) {
 
 Test(misuse, a_foreign_free_ends_the_process_if_it_is_told_to) {
     char text[256];
-    int local;
+    int local = 0;
     options.abort_on_foreign = true;
     struct capture c = capture_start();
     pid_t child = fork();
