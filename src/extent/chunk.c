@@ -21,7 +21,8 @@ struct chunk *chunk_create(char *base) {
             return NULL;
     }
     struct extent *extents = chunk->extents;
-    *chunk = (struct chunk){.base = base, .extents = extents};
+    *chunk = (struct chunk){.extents = extents};
+    chunk->base = base;
     list_init(&chunk->fit_node);
     list_init(&chunk->dirty_node);
     list_init(&chunk->lazy_node);

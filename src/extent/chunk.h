@@ -33,12 +33,12 @@ enum chunk_order {
 enum { CHUNK_SPARSE_MAX = CHUNK_GRANULES / 4 };
 
 struct chunk {
-    char *base;              /* constant */
-    struct extent *extents;  /* one descriptor a granule; constant once made */
-    struct domain *domain;   /* who holds the chunk; NULL while it is part of a huge extent */
-    uint64_t dirty_since_ns; /* when the chunk came into its present dirty order */
-    uint64_t lazy_since_ns;  /* when the oldest lazy granule became so */
     bits_t used, dirty, lazy, busy;
+    char *base;                  /* constant */
+    struct extent *extents;      /* one descriptor a granule; constant once made */
+    struct domain *domain;       /* who holds the chunk; NULL while it is part of a huge extent */
+    uint64_t dirty_since_ns;     /* when the chunk came into its present dirty order */
+    uint64_t lazy_since_ns;      /* when the oldest lazy granule became so */
     struct list_node fit_node;   /* the arena's bin of chunks with this longest free run */
     struct list_node dirty_node; /* the domain's list of this `order`, oldest first */
     struct list_node lazy_node;  /* the domain's chunks with lazy granules, oldest first */

@@ -71,6 +71,7 @@ static uintptr_t chunk_number(const void *base) {
     return (uintptr_t)base >> CHUNK_SHIFT;
 }
 
+/* The section of a chunk that is mapped, or of any address: NULL then if nothing is mapped near. */
 static struct section *section_of(const void *base) {
     return section_find((uintptr_t)base >> SECTION_SHIFT);
 }
@@ -91,6 +92,7 @@ static void bit_assign(uint64_t *words, unsigned i, bool value) {
 void space_settle_locked(struct chunk *chunk) {
     struct section *section = section_of(chunk->base);
     unsigned i = chunk_number(chunk->base) % SECTION_CHUNKS;
+    fallow_assert(section != NULL);
     bool free = chunk->domain == &space_domain && chunk->busy == 0;
     bit_assign(section->free, i, free);
     bit_assign(section->resident, i, free && (chunk->dirty | chunk->lazy) != 0);
@@ -131,7 +133,7 @@ static uintptr_t space_find_run_locked(size_t n, size_t step, bool resident) {
             uint64_t rest = words[w];
             while (rest != 0) {
                 unsigned bit = (unsigned)__builtin_ctzll(rest);
-                uintptr_t number = section->index * SECTION_CHUNKS + w * 64 + bit;
+                uintptr_t number = section->index * SECTION_CHUNKS + (uintptr_t)w * 64 + bit;
                 rest &= rest - 1;
                 if (number != expected)
                     start = align_up(number, step);
@@ -164,6 +166,7 @@ static bool space_wants_huge(void) {
 
 /* Asks for huge pages for chunks that belong to nobody and are clean. */
 static void space_advise_huge(struct chunk *first, size_t n) {
+    fallow_assert(first != NULL && n > 0);
     if (!space_wants_huge() || os_advise(first->base, n << CHUNK_SHIFT, OS_ADVISE_HUGEPAGE) != 0)
         return;
     counters_add(COUNTER_huge_advised_chunks, n);

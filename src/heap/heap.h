@@ -30,11 +30,11 @@ struct heap {
     uint64_t epoch_end_ns;
     uint8_t warm[HEAP_WARM_CLASSES]; /* large classes with a current slab, oldest at warm_next */
     uint8_t warm_next;
-    unsigned turn;           /* slow calls, counted */
-    bool touched;            /* extents were taken or given since the last poll for purges */
-    bool shared;             /* used under shared_heap_lock */
-    struct list_node node;   /* under heap_list_lock: heaps in use, or waiting for a thread */
-    long thread_id;          /* whose it is */
+    unsigned turn;         /* slow calls, counted */
+    bool touched;          /* extents were taken or given since the last poll for purges */
+    bool shared;           /* used under shared_heap_lock */
+    struct list_node node; /* under heap_list_lock: heaps in use, or waiting for a thread */
+    long thread_id;        /* whose it is */
 };
 
 extern struct extent slab_none;

@@ -5,6 +5,7 @@
 
 #include "extent.h"
 #include "heap.h"
+#include "os_assert.h"
 
 /* A new slab of class `class` for `heap`, empty, in no list; NULL when out of memory. */
 struct extent *slab_create(struct heap *heap, unsigned class);
@@ -30,6 +31,7 @@ static always_inline void *slab_pop(struct extent *slab) {
 }
 
 static always_inline void slab_push(struct extent *slab, void *p) {
+    fallow_assert(p != NULL);
     *(void **)p = slab->free;
     slab->free = p;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "os_file.h"
 #include "os_page.h"
@@ -38,6 +39,16 @@ static inline void skip_under_tools(void) {
 static inline void skip_where_nothing_moves(void) {
     if (under_valgrind())
         cr_skip_test("valgrind moves no memory");
+}
+
+/* Of gcc, where coverage is counted. */
+extern void __gcov_dump(void) __attribute__((__weak__));
+
+/* The end of a forked child: nothing of the test program's own runs. */
+_Noreturn static inline void leave_child(int status) {
+    if (__gcov_dump != NULL)
+        __gcov_dump();
+    _exit(status);
 }
 
 /* Address space of the process. */

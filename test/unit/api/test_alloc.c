@@ -315,6 +315,11 @@ static void use_the_heap(void *value) {
         alloc_free(q);
         alloc_free(p);
     }
+    static void *blocks[100];
+    for (size_t i = 0; i < ARRAY_COUNT(blocks); i++)
+        blocks[i] = alloc_malloc(1000);
+    for (size_t i = 0; i < ARRAY_COUNT(blocks); i++)
+        alloc_free(blocks[i]);
     alloc_free(value);
     last_block = alloc_malloc(1000);
 }
@@ -334,6 +339,30 @@ Test(alloc, after_a_threads_heap_has_gone_all_calls_work) {
     cr_assert_geq(alloc_usable_size(last_block), 1000u);
     alloc_free(last_block);
     cr_assert_eq(counters_read(COUNTER_double_frees), 0u);
+}
+
+/* --- immediate purging --- */
+
+static _Atomic(void *) passed_on;
+
+static void *leave_a_large_block(void *arg) {
+    (void)arg;
+    atomic_store(&passed_on, memset(alloc_malloc(MIB), 1, MIB));
+    return NULL;
+}
+
+Test(alloc, purging_at_once_reaches_the_arenas_of_other_threads) {
+    pthread_t thread;
+    options.narenas = 2;
+    options.dirty_decay_ms = 0;
+    alloc_free(alloc_malloc(MIB));
+    cr_assert_eq(pthread_create(&thread, NULL, leave_a_large_block, NULL), 0);
+    pthread_join(thread, NULL);
+    cr_assert_eq(arena_count(), 2u);
+    alloc_free(passed_on);
+    for (unsigned i = 0; i < 2; i++)
+        cr_assert_eq(arena_at(i)->domain.dirty, 0u);
+    cr_assert_geq(counters_read(COUNTER_lazy_advised_bytes), 2u * MIB);
 }
 
 /* --- no memory --- */

@@ -37,7 +37,7 @@ static bool true_in_child(bool (*body)(void)) {
     pid_t child = fork();
     if (child == 0) {
         alarm(PATIENCE_S);
-        _exit(body() ? 0 : 1);
+        leave_child(body() ? 0 : 1);
     }
     int status = -1;
     cr_assert_eq(waitpid(child, &status, 0), child);

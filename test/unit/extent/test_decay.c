@@ -91,6 +91,23 @@ Test(decay, after_a_long_sleep_one_tick_is_enough) {
     cr_assert_not(decay_is_due(&decay, late + EPOCH - 1));
 }
 
+Test(decay, what_was_needed_long_before_anybody_looked_is_idle_all_the_same) {
+    struct decay decay = {0};
+    decay_tick(&decay, 9, start, EPOCH);
+    decay_note(&decay, 2); /* seven are taken, and freed again, early in the epoch */
+    cr_assert_eq(decay_tick(&decay, 9, start + EPOCH / 2, EPOCH), 0u);
+    /* Then nobody calls for a second: all nine have been idle for whole epochs. */
+    cr_assert_eq(decay_tick(&decay, 9, start + 1000, EPOCH), 9u);
+}
+
+Test(decay, after_a_sleep_what_was_needed_since_the_last_look_is_not_idle) {
+    struct decay decay = {0};
+    decay_tick(&decay, 9, start, EPOCH);
+    cr_assert_eq(decay_tick(&decay, 9, start + EPOCH / 2, EPOCH), 0u);
+    decay_note(&decay, 2); /* by the call that now looks */
+    cr_assert_eq(decay_tick(&decay, 9, start + 1000, EPOCH), 2u);
+}
+
 Test(decay, a_level_above_the_low_one_changes_nothing) {
     struct decay decay = {.low = 4};
     decay_note(&decay, 5);

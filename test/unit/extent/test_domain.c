@@ -183,6 +183,56 @@ Test(domain, the_policy_hears_of_every_low_level) {
     cr_assert_eq(domain.decay.low, 0u);
 }
 
+/* --- huge pages --- */
+
+Test(domain, dirty_granules_on_huge_pages_do_not_decay) {
+    set_up("ad.", 2);
+    domain_remove_locked(&domain, &chunks[0]);
+    chunks[0].huge = true;
+    domain_add_locked(&domain, &chunks[0]);
+    expect_sums(2, 2, 0, 0);
+    cr_assert_eq(domain.held, 1u);
+    cr_assert_eq(domain_decaying_locked(&domain), 1u);
+    cr_assert_str_eq(dirty_order(), "1");
+    domain_remove_locked(&domain, &chunks[0]);
+    cr_assert_eq(domain.held, 0u);
+    domain_check_locked(&domain);
+}
+
+Test(domain, a_huge_page_is_listed_by_how_much_of_it_is_in_use) {
+    set_up(".", 1);
+    domain_remove_locked(&domain, &chunks[0]);
+    chunks[0].huge = true;
+    domain_add_locked(&domain, &chunks[0]);
+    domain_take_locked(&domain, &chunks[0], 0, CHUNK_SPARSE_MAX + 2);
+    cr_assert_eq(chunks[0].order, CHUNK_ORDER_NONE);
+    domain_give_locked(&domain, &chunks[0], 0, 1, false);
+    cr_assert_eq(list_first(&domain.held_chunks), &chunks[0].dirty_node);
+    domain_give_locked(&domain, &chunks[0], 1, 1, false);
+    cr_assert_eq(list_first(&domain.sparse_chunks), &chunks[0].dirty_node);
+    cr_assert(list_is_empty(&domain.held_chunks));
+    cr_assert_eq(domain.held, 2u);
+    domain_check_locked(&domain);
+    domain_dirty_clean_locked(&domain, &chunks[0]);
+    cr_assert_eq(domain.held, (size_t)CHUNK_GRANULES - CHUNK_SPARSE_MAX);
+    chunks[0].huge = false; /* broken up, and purged in part */
+    domain_start_purge_locked(&domain, &chunks[0], bits_low(1));
+    cr_assert_eq(domain.held, 0u);
+    cr_assert_str_eq(dirty_order(), "0");
+    domain_check_locked(&domain);
+}
+
+Test(domain, lazy_chunks_bring_their_age_with_them) {
+    set_up("a~.", 3);
+    domain_remove_locked(&domain, &chunks[0]);
+    chunks[1].lazy_since_ns = 100;
+    chunks[2].lazy_since_ns = 300;
+    chunks[0].lazy_since_ns = 200;
+    domain_add_locked(&domain, &chunks[0]);
+    cr_assert_str_eq(lazy_order(), "102");
+    cr_assert_eq(chunks[0].lazy_since_ns, 200u);
+}
+
 #if FALLOW_DEBUG
 
 Test(domain, check_finds_a_wrong_sum, .signal = SIGABRT) {

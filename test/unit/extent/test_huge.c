@@ -1,59 +1,14 @@
 /* Extents over several chunks: their chunks and tails, resizing, moving, and the contents through all
    of it. */
 #include <criterion/criterion.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "../random.h"
 #include "counters.h"
-#include "huge.h"
-#include "law.h"
+#include "huge_by_hand.h"
 #include "os_map.h"
 #include "picture.h"
 
-enum { WHOLE = CHUNK_GRANULES, BLOCKS = 6, STEPS = 400, THREADS = 3 };
-
-static struct arena *arena;
-
-static void start_huge(void) {
-    start_space();
-    arena = arena_attach(true);
-}
-
 TestSuite(huge, .init = start_huge);
-
-static struct extent *take(size_t granules) {
-    struct extent *extent = huge_take(arena, granules, 1, false);
-    cr_assert_not_null(extent);
-    cr_assert_eq(extent->granules, granules);
-    cr_assert_eq(extent->first, 0u);
-    return extent;
-}
-
-static struct chunk *part(const struct extent *extent, size_t i) {
-    return space_chunk_at(extent->chunk->base + (i << CHUNK_SHIFT));
-}
-
-/* A word at the beginning and at the end of every granule tells which one it is. */
-static uint64_t *granule_word(const struct extent *extent, size_t granule, bool last) {
-    char *at = extent->chunk->base + bytes_of_granules(granule);
-    return (uint64_t *)(void *)(at + (last ? GRANULE_BYTES - sizeof(uint64_t) : 0));
-}
-
-static void mark(const struct extent *extent, size_t from, uint64_t name) {
-    for (size_t i = from; i < extent->granules; i++) {
-        *granule_word(extent, i, false) = name + i;
-        *granule_word(extent, i, true) = ~(name + i);
-    }
-}
-
-static bool is_marked(const struct extent *extent, size_t granules, uint64_t name) {
-    for (size_t i = 0; i < granules; i++)
-        if (*granule_word(extent, i, false) != name + i ||
-            *granule_word(extent, i, true) != ~(name + i))
-            return false;
-    return true;
-}
 
 static bool is_zero(const char *at, size_t bytes) {
     return at[0] == 0 && memcmp(at, at + 1, bytes - 1) == 0;
@@ -359,82 +314,5 @@ Test(huge, without_memory_for_descriptors_nothing_is_taken_or_cut) {
     cr_assert_eq(run->granules, 2u * WHOLE);
     expect_law();
     cr_assert(huge_resize(arena, run, WHOLE + 1));
-    expect_law();
-}
-
-/* --- random use --- */
-
-static void random_step(struct extent **blocks, uint64_t *names, struct random *r) {
-    unsigned i = random_below(r, BLOCKS);
-    size_t granules = 1 + WHOLE + random_below(r, 3 * WHOLE);
-    if (blocks[i] == NULL) {
-        blocks[i] = take(granules);
-        names[i] = random_next(r) >> 1;
-    } else if (random_below(r, 3) == 0) {
-        cr_assert(is_marked(blocks[i], blocks[i]->granules, names[i]));
-        huge_give(blocks[i]);
-        blocks[i] = NULL;
-        return;
-    } else {
-        size_t kept = granules < blocks[i]->granules ? granules : blocks[i]->granules;
-        if (!huge_resize(arena, blocks[i], granules)) {
-            struct extent *to = take(granules);
-            huge_move(blocks[i], to, bytes_of_granules(kept));
-            blocks[i] = to;
-        }
-        cr_assert(is_marked(blocks[i], kept, names[i]));
-    }
-    mark(blocks[i], 0, names[i]);
-}
-
-Test(huge, contents_survive_random_resizing_and_moving) {
-    struct extent *blocks[BLOCKS] = {NULL};
-    uint64_t names[BLOCKS];
-    struct random r = {19};
-    for (unsigned step = 0; step < STEPS; step++) {
-        random_step(blocks, names, &r);
-        expect_law();
-    }
-    for (unsigned i = 0; i < BLOCKS; i++)
-        if (blocks[i] != NULL)
-            huge_give(blocks[i]);
-    cr_assert_eq(atomic_load(&space_held_chunks), 0u);
-    cr_assert_eq(space_domain.chunks, atomic_load(&space_mapped_chunks));
-    expect_law();
-}
-
-/* --- threads: each resizes its own, in chunks whose tails and neighbours are others' --- */
-
-enum { THREAD_STEPS = 4000 };
-
-static void *take_resize_and_give(void *arg) {
-    struct random r = {(uintptr_t)arg};
-    struct extent *extent = take(WHOLE + 1), *small = NULL;
-    for (unsigned i = 0; i < THREAD_STEPS; i++) {
-        bits_t stale;
-        uint64_t name = random_next(&r) >> 1;
-        *granule_word(extent, 0, false) = name;
-        (void)!huge_resize(arena, extent, WHOLE + 1 + random_below(&r, 2 * WHOLE));
-        cr_assert_eq(*granule_word(extent, 0, false), name);
-        if (small != NULL)
-            arena_give(small);
-        small = arena_take(arena, 1 + random_below(&r, WHOLE), 1, &stale);
-        if (random_below(&r, 8) == 0) {
-            huge_give(extent);
-            extent = take(WHOLE + 1 + random_below(&r, WHOLE));
-        }
-    }
-    arena_give(small);
-    huge_give(extent);
-    return NULL;
-}
-
-Test(huge, threads_resize_side_by_side) {
-    pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        cr_assert_eq(pthread_create(&threads[i], NULL, take_resize_and_give, (void *)(i + 1)), 0);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    cr_assert_eq(space_domain.chunks, atomic_load(&space_mapped_chunks));
     expect_law();
 }

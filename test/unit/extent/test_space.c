@@ -1,50 +1,13 @@
 /* Where chunks come from and go to. Nothing here touches the chunks' memory: what is dirty or lazy
    is so by its bits. */
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "../environment.h"
-#include "../random.h"
 #include "counters.h"
-#include "law.h"
-#include "metadata.h"
 #include "os_map.h"
 #include "picture.h"
-
-enum { THREADS = 4, ROUNDS = 300 };
+#include "space_by_hand.h"
 
 TestSuite(space, .init = start_space);
-
-static size_t mapped(void) {
-    return atomic_load(&space_mapped_chunks);
-}
-
-static size_t held(void) {
-    return atomic_load(&space_held_chunks);
-}
-
-static struct chunk *neighbour(struct chunk *chunk, size_t i) {
-    return space_chunk_at(chunk->base + (i << CHUNK_SHIFT));
-}
-
-static void give_dirty(struct chunk *chunk) {
-    chunk_take(chunk, 0, CHUNK_GRANULES);
-    chunk_give(chunk, 0, CHUNK_GRANULES);
-    space_give(chunk);
-}
-
-static void give_lazy(struct chunk *chunk) {
-    chunk->lazy = bits_low(4);
-    space_give(chunk);
-}
-
-static void give_run(struct chunk *first, size_t n) {
-    char *base = first->base; /* once given back, it may be anybody's or nobody's */
-    for (size_t i = 0; i < n; i++)
-        space_give(space_chunk_at(base + (i << CHUNK_SHIFT)));
-}
 
 Test(space, a_new_chunk_is_clean_aligned_and_belongs_to_nobody) {
     struct chunk *chunk = space_take(1, 1);
@@ -153,17 +116,6 @@ Test(space, a_run_may_reach_beyond_the_first_multiple) {
     struct chunk *run = space_take(8, 8);
     give_run(neighbour(run, 1), 5);
     cr_assert_eq(space_take(4, 2), neighbour(run, 2)); /* 1 is free too, but no multiple */
-}
-
-/* A place at a 4 GiB border where nothing is, two chunks of it taken; NULL if there is none. */
-static struct chunk *take_at_a_border(void) {
-    static const uintptr_t borders[] = {0x10, 0x11, 0x3000, 0x5000, 0x7000};
-    for (size_t i = 0; i < ARRAY_COUNT(borders); i++) {
-        struct chunk *chunk = space_take_at((char *)(borders[i] << 32) - CHUNK_BYTES, 2);
-        if (chunk != NULL)
-            return chunk;
-    }
-    return NULL;
 }
 
 Test(space, a_run_may_cross_a_border_of_4_gib) {
@@ -279,156 +231,5 @@ Test(space, a_chunk_in_a_purge_is_not_handed_out_before_its_end) {
     os_lock_release(&space_domain.lock);
     cr_assert_eq(space_take(1, 1), chunk);
     expect_picture(chunk, "~~~d");
-    expect_law();
-}
-
-/* --- no address space --- */
-
-Test(space, what_no_machine_has_is_refused) {
-    struct chunk *chunk = space_take(1, 1);
-    size_t most = SIZE_MAX >> CHUNK_SHIFT;
-    cr_assert_null(space_take(most, 1));
-    cr_assert_null(space_take(most + 2, 1)); /* no count of bytes */
-    cr_assert_null(space_take(SIZE_MAX, 1));
-    cr_assert_null(space_take((size_t)1 << (47 - CHUNK_SHIFT), 1));
-    cr_assert_null(space_take(1, (size_t)1 << (48 - CHUNK_SHIFT)));
-    cr_assert_eq(mapped(), 1u);
-    cr_assert_eq(held(), 1u);
-    space_give(chunk);
-    expect_law();
-}
-
-Test(space, a_refusal_by_the_kernel_is_counted) {
-    skip_under_tools();
-    space_take(1, 1);
-    address_space_limit(CHUNK_BYTES / 2);
-    struct chunk *chunk = space_take(1, 1);
-    address_space_free();
-    cr_assert_null(chunk);
-    cr_assert_geq(counters_read(COUNTER_map_failures), 1u);
-    cr_assert_eq(mapped(), 1u);
-    expect_law();
-}
-
-Test(space, free_pieces_are_given_up_to_make_room_for_a_larger_run) {
-    skip_under_tools();
-    struct chunk *run = space_take(8, 1);
-    give_run(run, 3);
-    give_run(neighbour(run, 4), 4);
-    address_space_limit(CHUNK_BYTES / 2);
-    struct chunk *six = space_take(6, 1);
-    address_space_free();
-    cr_assert_not_null(six);
-    cr_assert_eq(mapped(), 7u);
-    cr_assert_eq(counters_read(COUNTER_chunks_unmapped), 7u);
-    expect_law();
-}
-
-static void *end_the_purge_later(void *arg) {
-    struct chunk *chunk = arg;
-    usleep(50000); /* as long as a purge of a few GiB */
-    os_lock_acquire(&space_domain.lock);
-    domain_end_purge_locked(&space_domain, chunk, chunk->busy, 0, chunk->busy);
-    space_settle_locked(chunk);
-    os_lock_release(&space_domain.lock);
-    return NULL;
-}
-
-Test(space, out_of_address_space_it_waits_for_a_purge_in_flight) {
-    skip_under_tools();
-    pthread_t purger;
-    struct chunk *chunk = space_take(1, 1);
-    give_dirty(chunk);
-    domain_start_purge_locked(&space_domain, chunk, bits_low(CHUNK_GRANULES));
-    space_settle_locked(chunk);
-    cr_assert_eq(pthread_create(&purger, NULL, end_the_purge_later, chunk), 0);
-    address_space_limit(CHUNK_BYTES - os_page_size()); /* enough to align another */
-    struct chunk *got = space_take(1, 1);
-    address_space_free();
-    pthread_join(purger, NULL);
-    cr_assert_not_null(got, "gave up while a purge was in flight");
-}
-
-Test(space, without_memory_for_headers_nothing_stays_mapped) {
-    skip_under_tools();
-    space_give(space_take(1, 1));
-    cr_assert_eq(space_unmap_free(), 1u); /* its section and one header are there */
-    address_space_limit(70 * CHUNK_BYTES);
-    while (metadata_alloc(4096) != NULL && address_space_bytes() != 0)
-        ; /* takes all of it */
-    while (metadata_alloc(64) != NULL)
-        ;
-    address_space_free();
-    address_space_limit(64 * CHUNK_BYTES + CHUNK_BYTES / 2);
-    size_t before = address_space_bytes();
-    struct chunk *run = space_take(64, 1); /* room for the chunks, hardly any for headers */
-    size_t after = address_space_bytes();
-    address_space_free();
-    if (run == NULL)
-        cr_assert_eq(after, before);
-    expect_law();
-}
-
-/* --- fork --- */
-
-Test(space, in_a_forked_child_a_purge_of_the_parents_is_undone) {
-    struct chunk *chunk = space_take(1, 1);
-    give_dirty(chunk);
-    domain_start_purge_locked(&space_domain, chunk, bits_low(7));
-    space_settle_locked(chunk);
-    space_lock_for_fork();
-    pid_t child = fork();
-    if (child == 0) {
-        space_unlock_after_fork(true);
-        cr_assert_eq(space_domain.busy, 0u);
-        cr_assert_eq(space_domain.dirty, (size_t)CHUNK_GRANULES);
-        cr_assert_eq(space_take(1, 1), chunk);
-        expect_picture(chunk, "d");
-        expect_law();
-        _exit(0);
-    }
-    space_unlock_after_fork(false);
-    int status = -1;
-    waitpid(child, &status, 0);
-    cr_assert_eq(status, 0);
-    cr_assert_eq(space_domain.busy, 7u);
-    expect_picture(chunk, "bbbbbbbd");
-}
-
-/* --- threads --- */
-
-static void *take_and_give(void *arg) {
-    struct random r = {(uintptr_t)arg + 1};
-    struct chunk *runs[4] = {NULL};
-    size_t lengths[4] = {0};
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        unsigned i = random_below(&r, ARRAY_COUNT(runs));
-        if (runs[i] != NULL) {
-            for (size_t k = 0; k < lengths[i]; k++)
-                cr_assert_null(neighbour(runs[i], k)->domain);
-            give_run(runs[i], lengths[i]);
-            runs[i] = NULL;
-        } else {
-            lengths[i] = 1 + random_below(&r, 5);
-            runs[i] = space_take(lengths[i], 1);
-            cr_assert_not_null(runs[i]);
-        }
-        if (round % 64 == 0)
-            space_unmap_free();
-    }
-    for (size_t i = 0; i < ARRAY_COUNT(runs); i++)
-        if (runs[i] != NULL)
-            give_run(runs[i], lengths[i]);
-    return NULL;
-}
-
-Test(space, threads_take_and_give_at_once) {
-    pthread_t threads[THREADS];
-    for (uintptr_t i = 0; i < THREADS; i++)
-        cr_assert_eq(pthread_create(&threads[i], NULL, take_and_give, (void *)i), 0);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    cr_assert_eq(held(), 0u);
-    cr_assert_eq(space_domain.chunks, mapped());
     expect_law();
 }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../environment.h"
 #include "by_hand.h"
 #include "counters.h"
 #include "orphans.h"
@@ -132,7 +133,7 @@ Test(orphans, in_a_forked_child_they_are_usable) {
     pid_t child = fork();
     if (child == 0) {
         orphans_unlock_after_fork(true);
-        _exit(take(&heap_b) == slab ? 0 : 1);
+        leave_child(take(&heap_b) == slab ? 0 : 1);
     }
     orphans_unlock_after_fork(false);
     int status = -1;

@@ -273,7 +273,7 @@ Test(thread, in_a_forked_child_the_heaps_are_usable) {
         thread_unlock_after_fork(true);
         bool same = thread_enter() == heap;
         heap_free(heap, p);
-        _exit(same && heap_alloc(heap, 7) == p ? 0 : 1);
+        leave_child(same && heap_alloc(heap, 7) == p ? 0 : 1);
     }
     thread_unlock_after_fork(false);
     int status = -1;
