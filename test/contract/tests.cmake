@@ -3,10 +3,9 @@
 if(plain_possible)
     fallow_script(contract.exported_names SCRIPT contract/exported-names.sh)
     fallow_script(contract.start_resident_set SCRIPT contract/start-resident-set.sh)
-    if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt) # its targets come later
-        fallow_script(contract.start_system_calls SCRIPT contract/start-system-calls.sh
-            ARGS $<TARGET_FILE:fallow-empty>)
-        fallow_script(contract.steady_madvise SCRIPT contract/steady-madvise.sh
-            ARGS $<TARGET_FILE:fallow-ebizzy> SERIAL)
-    endif()
+    fallow_script(contract.start_system_calls SCRIPT contract/start-system-calls.sh
+        ARGS $<TARGET_FILE:fallow-empty>)
+    fallow_script(contract.steady_madvise SCRIPT contract/steady-madvise.sh
+        ARGS $<TARGET_FILE:fallow-ebizzy> SERIAL)
+    fallow_script(contract.ebizzy SCRIPT contract/ebizzy.sh ARGS $<TARGET_FILE:fallow-ebizzy>)
 endif()

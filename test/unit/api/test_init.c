@@ -25,14 +25,17 @@ static void make_environment(char **variables, char *conf) {
 static const char *run_with(const char *conf, int *status) {
     static char text[60000];
     static char *variables[VARIABLES_MAX];
-    char program[] = "/proc/self/exe", filter[] = "--filter", none[] = "none/none";
+    char program[4096], filter[] = "--filter", none[] = "none/none";
     char *args[] = {program, filter, none, NULL};
     char variable[256] = "FALLOW_CONF=";
     pid_t child = 0;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    cr_assert_gt(length, 0);
+    program[length] = '\0';
     cr_assert_lt(strlen(conf), sizeof variable - strlen(variable));
     make_environment(variables, strcat(variable, conf));
     struct capture c = capture_start();
-    int error = posix_spawn(&child, "/proc/self/exe", NULL, NULL, args, variables);
+    int error = posix_spawn(&child, program, NULL, NULL, args, variables);
     if (error == 0)
         waitpid(child, status, 0);
     capture_end(c, text, sizeof text);

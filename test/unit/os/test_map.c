@@ -119,6 +119,7 @@ static void expect_filled(const char *at, size_t bytes) {
 }
 
 Test(remap, moves_the_pages_and_keeps_the_source_mapped) {
+    skip_under_valgrind();
     char *from = os_map_aligned(HUGE_BYTES, HUGE_BYTES, NULL);
     char *to = os_map_aligned(HUGE_BYTES, HUGE_BYTES, NULL);
     memset(to, 9, HUGE_BYTES);
