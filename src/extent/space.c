@@ -245,18 +245,24 @@ void space_make_huge(struct chunk *chunk) {
     space_advise_huge(chunk, 1);
 }
 
+/* Whether a chunk that is mapped is free and not busy: its own fields may be somebody else's. */
+static bool space_is_free_locked(const char *base) {
+    const struct section *section = section_of(base);
+    unsigned i = chunk_number(base) % SECTION_CHUNKS;
+    return (section->free[i / 64] >> (i % 64) & 1) != 0;
+}
+
 struct chunk *space_take_at(char *base, size_t n) {
     size_t known = 0;
     os_lock_acquire(&space_domain.lock);
-    for (size_t i = 0; i < n; i++) {
-        struct chunk *chunk = space_chunk_at(base + (i << CHUNK_SHIFT));
-        if (chunk == NULL)
+    for (; known < n; known++) {
+        char *next = base + (known << CHUNK_SHIFT);
+        if (space_chunk_at(next) == NULL)
             break;
-        if (chunk->domain != &space_domain || chunk->busy != 0) {
+        if (!space_is_free_locked(next)) {
             os_lock_release(&space_domain.lock);
             return NULL;
         }
-        known++;
     }
     for (size_t i = 0; i < known; i++)
         space_remove_locked(space_chunk_at(base + (i << CHUNK_SHIFT)));
