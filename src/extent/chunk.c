@@ -3,6 +3,8 @@
    called under the lock of the chunk's domain, or by the thread that holds the chunk alone. */
 #include "chunk.h"
 
+#include <string.h>
+
 #include "metadata.h"
 #include "os_assert.h"
 
@@ -71,6 +73,15 @@ void chunk_give(struct chunk *chunk, unsigned first, unsigned n) {
     chunk->used &= ~run;
     chunk->in_use = (uint8_t)(chunk->in_use - n);
     chunk->dirty |= run;
+}
+
+void chunk_zero(const struct chunk *chunk, bits_t set) {
+    while (set != 0) {
+        unsigned first = bits_first(set);
+        unsigned n = bits_run_from(set, first);
+        memset(chunk_address(chunk, first), 0, bytes_of_granules(n));
+        set &= ~bits_range(first, n);
+    }
 }
 
 void chunk_check(const struct chunk *chunk) {

@@ -87,6 +87,9 @@ bits_t chunk_take(struct chunk *chunk, unsigned first, unsigned n);
 /* Used granules become dirty. */
 void chunk_give(struct chunk *chunk, unsigned first, unsigned n);
 
+/* Writes zeroes over used granules. */
+void chunk_zero(const struct chunk *chunk, bits_t set);
+
 /* Debug builds: the sets are disjoint. */
 void chunk_check(const struct chunk *chunk);
 

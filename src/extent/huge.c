@@ -25,20 +25,11 @@ static unsigned huge_tail(size_t granules) {
     return (unsigned)(granules % CHUNK_GRANULES);
 }
 
-static void huge_zero(const struct chunk *chunk, bits_t stale) {
-    while (stale != 0) {
-        unsigned first = bits_first(stale);
-        unsigned n = bits_run_from(stale, first);
-        memset(chunk_address(chunk, first), 0, bytes_of_granules(n));
-        stale &= ~bits_range(first, n);
-    }
-}
-
 /* Takes the first `n` granules of a chunk that belongs to nobody. */
 static void huge_occupy(struct chunk *chunk, unsigned n, bool zero) {
     bits_t stale = chunk_take(chunk, 0, n);
     if (zero)
-        huge_zero(chunk, stale);
+        chunk_zero(chunk, stale);
 }
 
 /* `count` chunks from `first` on become part of a huge extent, the last with `tail` granules if

@@ -13,15 +13,6 @@ static size_t large_granules(size_t bytes) {
     return granules_of_bytes(align_up(bytes, max_size(os_page_size(), GRANULE_BYTES)));
 }
 
-static void large_zero(struct extent *extent, bits_t stale) {
-    while (stale != 0) {
-        unsigned first = bits_first(stale);
-        unsigned n = bits_run_from(stale, first);
-        memset(chunk_address(extent->chunk, first), 0, bytes_of_granules(n));
-        stale &= ~bits_range(first, n);
-    }
-}
-
 void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
     size_t usable = align_up(max_size(bytes, 1), os_page_size());
     size_t granules = large_granules(usable);
@@ -34,7 +25,7 @@ void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
         bits_t stale;
         extent = arena_take(heap->arena, (unsigned)granules, (unsigned)step, &stale);
         if (extent != NULL && zero)
-            large_zero(extent, stale);
+            chunk_zero(extent->chunk, stale);
     }
     if (extent == NULL)
         return NULL;
