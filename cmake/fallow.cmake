@@ -144,7 +144,7 @@ function(fallow_libraries)
     target_include_directories(fallow INTERFACE
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_options(fallow PRIVATE
-        LINKER:--version-script=${script} LINKER:--as-needed LINKER:-z,now LINKER:-z,relro
+        LINKER:--version-script=${script} LINKER:--as-needed LINKER:-z,now LINKER:-z,relro LINKER:-z,nodelete
         ${FALLOW_UNDEFINED})
 
     fallow_archive(fallow_static fallow ${fallow_all})

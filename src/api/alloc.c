@@ -15,6 +15,9 @@
 #include "purge.h"
 #include "space.h"
 
+/* No address space is larger, and granules are counted in 32 bits. */
+#define ALLOC_MAX_BYTES ((size_t)1 << (ADDRESS_BITS - 3))
+
 static void *alloc_fail(void) {
     errno = ENOMEM;
     return NULL;
@@ -62,7 +65,7 @@ static void *alloc_small(struct heap *heap, unsigned class, bool *zero) {
 
 /* Any size and alignment; `zero`: the block shall read as zero. */
 static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align, bool zero) {
-    if (bytes > PTRDIFF_MAX - CHUNK_BYTES)
+    if (bytes > ALLOC_MAX_BYTES)
         return alloc_fail();
     struct heap *heap = thread_enter();
     if (heap == NULL)
@@ -200,7 +203,7 @@ void *alloc_realloc(void *p, size_t bytes) {
         errno = EINVAL;
         return NULL;
     }
-    if (bytes > PTRDIFF_MAX - CHUNK_BYTES)
+    if (bytes > ALLOC_MAX_BYTES)
         return alloc_fail();
     size_t usable = alloc_usable_size(p);
     if (bytes <= usable && (bytes > usable / 2 || extent->class == 0) && extent_is_slab(extent))

@@ -81,14 +81,17 @@ struct arena *arena_attach(bool only_first) {
         struct arena *made_now = arena_make_locked(made);
         best = made_now != NULL ? made_now : best;
     }
-    if (best != NULL)
+    if (best != NULL) {
         atomic_fetch_add(&best->heaps, 1);
+        atomic_fetch_add(&space_heaps, 1);
+    }
     os_lock_release(&arena_list_lock);
     return best;
 }
 
 void arena_detach(struct arena *arena) {
     atomic_fetch_sub(&arena->heaps, 1);
+    atomic_fetch_sub(&space_heaps, 1);
 }
 
 static void arena_unbin(struct arena *arena, struct chunk *chunk) {

@@ -23,8 +23,9 @@ struct domain;
 
 /* In which of the domain's purge orders a chunk is, by its dirty granules. */
 enum chunk_order {
-    CHUNK_ORDER_NONE,   /* no dirty granules */
-    CHUNK_ORDER_DIRTY,  /* to be purged as they become idle */
+    CHUNK_ORDER_NONE,    /* no dirty granules */
+    CHUNK_ORDER_DIRTY,   /* to be purged as they become idle */
+    CHUNK_ORDER_REFUSED, /* the kernel refused to purge a range of it: to be tried again later */
     CHUNK_ORDER_SPARSE, /* on a huge page of which little is in use: to be broken up after a while */
     CHUNK_ORDER_HELD,   /* on a huge page that is mostly in use: left alone */
 };
@@ -43,7 +44,7 @@ struct chunk {
     struct list_node dirty_node; /* the domain's list of this `order`, oldest first */
     struct list_node lazy_node;  /* the domain's chunks with lazy granules, oldest first */
     uint8_t order;               /* enum chunk_order */
-    uint8_t held;                /* dirty granules, if `order` is SPARSE or HELD */
+    uint8_t held;                /* dirty granules, if `order` is above DIRTY */
     uint8_t in_use;              /* granules in `used` */
     uint8_t longest;             /* longest free run in granules; the bin that fit_node is in */
     bool huge;    /* advised for huge pages: what is touched becomes resident as a whole */

@@ -8,6 +8,7 @@
 void domain_init(struct domain *domain, bool is_space) {
     domain->is_space = is_space;
     list_init(&domain->dirty_chunks);
+    list_init(&domain->refused_chunks);
     list_init(&domain->sparse_chunks);
     list_init(&domain->held_chunks);
     list_init(&domain->lazy_chunks);
@@ -16,6 +17,8 @@ void domain_init(struct domain *domain, bool is_space) {
 static enum chunk_order domain_order_of(const struct domain *domain, const struct chunk *chunk) {
     if (chunk->dirty == 0)
         return CHUNK_ORDER_NONE;
+    if (chunk->refused)
+        return CHUNK_ORDER_REFUSED;
     if (domain->is_space || !chunk->huge)
         return CHUNK_ORDER_DIRTY;
     return chunk->in_use <= CHUNK_SPARSE_MAX && !chunk->lone ? CHUNK_ORDER_SPARSE
@@ -23,9 +26,16 @@ static enum chunk_order domain_order_of(const struct domain *domain, const struc
 }
 
 static struct list_node *domain_list(struct domain *domain, enum chunk_order order) {
-    return order == CHUNK_ORDER_DIRTY    ? &domain->dirty_chunks
-           : order == CHUNK_ORDER_SPARSE ? &domain->sparse_chunks
-                                         : &domain->held_chunks;
+    switch (order) {
+    case CHUNK_ORDER_DIRTY:
+        return &domain->dirty_chunks;
+    case CHUNK_ORDER_REFUSED:
+        return &domain->refused_chunks;
+    case CHUNK_ORDER_SPARSE:
+        return &domain->sparse_chunks;
+    default:
+        return &domain->held_chunks;
+    }
 }
 
 /* Puts a chunk behind all that have been lazy for longer. One that comes from another domain brings
@@ -161,6 +171,11 @@ void domain_end_purge_locked(struct domain *domain, struct chunk *chunk, bits_t 
     domain_order(domain, chunk);
 }
 
+void domain_set_refused_locked(struct domain *domain, struct chunk *chunk, bool refused) {
+    chunk->refused = refused;
+    domain_order(domain, chunk);
+}
+
 /* The dirty granules of the chunks in one list. */
 static size_t domain_check_list(struct domain *domain, enum chunk_order order) {
     size_t dirty = 0;
@@ -176,8 +191,9 @@ static size_t domain_check_list(struct domain *domain, enum chunk_order order) {
 void domain_check_locked(struct domain *domain) {
     size_t lazy = 0;
     size_t decaying = domain_check_list(domain, CHUNK_ORDER_DIRTY);
-    size_t held =
-        domain_check_list(domain, CHUNK_ORDER_SPARSE) + domain_check_list(domain, CHUNK_ORDER_HELD);
+    size_t held = domain_check_list(domain, CHUNK_ORDER_REFUSED) +
+                  domain_check_list(domain, CHUNK_ORDER_SPARSE) +
+                  domain_check_list(domain, CHUNK_ORDER_HELD);
     LIST_FOR_EACH (node, &domain->lazy_chunks) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, lazy_node);
         fallow_assert(chunk->domain == domain && chunk->lazy != 0);

@@ -3,9 +3,9 @@
    the space, whose chunks are wholly free.
 
    Equation, under the lock:  used + dirty + lazy + busy + clean = chunks * CHUNK_GRANULES,
-   clean being the rest. A chunk with dirty granules is in one of three lists (enum chunk_order), one
+   clean being the rest. A chunk with dirty granules is in one of four lists (enum chunk_order), one
    with lazy granules in lazy_chunks, by the time since when that is so. Dirty granules that are not
-   to be purged by epochs (orders SPARSE and HELD) are in `dirty` and in `held`. */
+   to be purged by epochs (all orders but DIRTY) are in `dirty` and in `held`. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct domain {
     size_t chunks;
     size_t used, dirty, lazy, busy;
     size_t held; /* of dirty */
-    struct list_node dirty_chunks, sparse_chunks, held_chunks, lazy_chunks;
+    struct list_node dirty_chunks, refused_chunks, sparse_chunks, held_chunks, lazy_chunks;
     struct decay decay;
 
     /* written under lock; read without it as a hint that a purge may be due */
@@ -48,6 +48,9 @@ void domain_dirty_clean_locked(struct domain *domain, struct chunk *chunk);
 
 /* Dirty or lazy granules become busy. */
 void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_t set);
+
+/* The kernel refused to purge something of the chunk, or what it refused is to be tried again. */
+void domain_set_refused_locked(struct domain *domain, struct chunk *chunk, bool refused);
 
 /* Busy granules become lazy, clean, or (the rest) dirty again. */
 void domain_end_purge_locked(struct domain *domain, struct chunk *chunk, bits_t busy, bits_t lazy,

@@ -63,9 +63,6 @@ static size_t purge_collect_dirty(const struct purge_round *round, size_t budget
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, dirty_node);
         if (purge_batch_is_full(batch) || budget == 0)
             break;
-        if (chunk->refused && !purge_is_older(chunk->dirty_since_ns, round->now_ns, purge_retry_ns))
-            continue;
-        chunk->refused = false;
         /* An empty huge page is one thing. */
         bits_t set = chunk->huge ? chunk->dirty : purge_coldest(chunk->dirty, budget);
         budget -= min_size(bits_count(set), budget);
@@ -107,6 +104,21 @@ static void purge_collect_lazy(struct domain *domain, uint64_t before_ns,
     os_lock_release(&domain->lock);
 }
 
+/* What was refused so long ago counts as idle again. Returns the granules. */
+static size_t purge_retry_refused(struct domain *domain, uint64_t now_ns, uint64_t age_ns) {
+    size_t idle = 0;
+    os_lock_acquire(&domain->lock);
+    LIST_FOR_EACH (node, &domain->refused_chunks) {
+        struct chunk *chunk = LIST_ENTRY(node, struct chunk, dirty_node);
+        if (age_ns != 0 && !purge_is_older(chunk->dirty_since_ns, now_ns, age_ns))
+            break;
+        idle += bits_count(chunk->dirty);
+        domain_set_refused_locked(domain, chunk, false);
+    }
+    os_lock_release(&domain->lock);
+    return idle;
+}
+
 static size_t purge_dirty(const struct purge_round *round, size_t budget) {
     size_t done = 0;
     while (budget > 0) {
@@ -114,7 +126,7 @@ static size_t purge_dirty(const struct purge_round *round, size_t budget) {
         budget = purge_collect_dirty(round, budget, &batch);
         if (batch.count == 0)
             break;
-        done += purge_batch_run(&batch, round->domain, round->stage, round->now_ns);
+        done += purge_batch_run(&batch, round->domain, round->stage);
     }
     return done;
 }
@@ -126,18 +138,18 @@ static size_t purge_huge(const struct purge_round *round, struct list_node *chun
         purge_collect_huge(round, chunks, &batch);
         if (batch.count == 0)
             return done;
-        done += purge_batch_run(&batch, round->domain, round->stage, round->now_ns);
+        done += purge_batch_run(&batch, round->domain, round->stage);
     }
 }
 
-static size_t purge_lazy(struct domain *domain, uint64_t before_ns, uint64_t now_ns) {
+static size_t purge_lazy(struct domain *domain, uint64_t before_ns) {
     size_t done = 0;
     for (;;) {
         struct purge_batch batch = {.count = 0};
         purge_collect_lazy(domain, before_ns, &batch);
         if (batch.count == 0)
             return done;
-        done += purge_batch_run(&batch, domain, PURGE_STAGE_CLEAN, now_ns);
+        done += purge_batch_run(&batch, domain, PURGE_STAGE_CLEAN);
     }
 }
 
@@ -163,33 +175,27 @@ void purge_poll_slow(struct domain *domain, uint64_t now_ns) {
         return;
     if (options.dirty_decay_ms != 0 && !decay_is_due(&domain->decay, now_ns))
         return;
-    purge_dirty(&round, purge_due(domain, now_ns));
+    size_t due = purge_due(domain, now_ns);
+    size_t again = purge_retry_refused(domain, now_ns, purge_retry_ns);
+    purge_dirty(&round, due > SIZE_MAX - again ? SIZE_MAX : due + again);
     if (options.dirty_decay_ms >= 0)
         purge_huge(&round, &domain->sparse_chunks);
     if (round.at_once)
         purge_huge(&round, &domain->held_chunks);
     uint64_t age_ns = (uint64_t)options.lazy_decay_ms * purge_ns_per_ms;
     if (options.lazy_decay_ms >= 0 && now_ns >= age_ns)
-        purge_lazy(domain, now_ns - age_ns, now_ns);
-}
-
-/* An explicit purge tries again what was refused before. */
-static void purge_forget_refusals(struct domain *domain) {
-    os_lock_acquire(&domain->lock);
-    LIST_FOR_EACH (node, &domain->dirty_chunks)
-        LIST_ENTRY(node, struct chunk, dirty_node)->refused = false;
-    os_lock_release(&domain->lock);
+        purge_lazy(domain, now_ns - age_ns);
 }
 
 static size_t purge_whole(struct domain *domain, bool clean, uint64_t now_ns) {
     enum purge_stage stage = clean ? PURGE_STAGE_CLEAN : purge_first_stage();
     struct purge_round round = {domain, stage, true, now_ns};
-    purge_forget_refusals(domain);
+    purge_retry_refused(domain, now_ns, 0);
     size_t done = purge_dirty(&round, SIZE_MAX);
     done += purge_huge(&round, &domain->sparse_chunks);
     done += purge_huge(&round, &domain->held_chunks);
     if (clean)
-        done += purge_lazy(domain, UINT64_MAX, now_ns);
+        done += purge_lazy(domain, UINT64_MAX);
     return done;
 }
 

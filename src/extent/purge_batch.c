@@ -80,8 +80,7 @@ static void purge_advise_batch(struct purge_batch *batch, enum purge_stage stage
 }
 
 /* Settles the outcome; returns the granules for which the kernel agreed. */
-static size_t purge_batch_settle(struct purge_batch *batch, struct domain *domain,
-                                 uint64_t now_ns) {
+static size_t purge_batch_settle(struct purge_batch *batch, struct domain *domain) {
     size_t done = 0;
     os_lock_acquire(&domain->lock);
     for (size_t i = 0; i < batch->count; i++) {
@@ -90,18 +89,15 @@ static size_t purge_batch_settle(struct purge_batch *batch, struct domain *domai
         bits_t agreed = item->lazy | item->clean;
         done += bits_count(agreed);
         domain_end_purge_locked(domain, chunk, item->taken, item->lazy, item->clean);
-        if (agreed != item->taken) {
-            chunk->refused = true;
-            chunk->dirty_since_ns = now_ns;
-        }
+        if (agreed != item->taken)
+            domain_set_refused_locked(domain, chunk, true);
         purge_settle_locked(domain, chunk);
     }
     os_lock_release(&domain->lock);
     return done;
 }
 
-size_t purge_batch_run(struct purge_batch *batch, struct domain *domain, enum purge_stage stage,
-                       uint64_t now_ns) {
+size_t purge_batch_run(struct purge_batch *batch, struct domain *domain, enum purge_stage stage) {
     purge_advise_batch(batch, stage);
-    return purge_batch_settle(batch, domain, now_ns);
+    return purge_batch_settle(batch, domain);
 }

@@ -31,5 +31,4 @@ void purge_batch_add_locked(struct purge_batch *batch, struct domain *domain, st
                             bits_t set, bool breaks);
 
 /* Advises all of it and settles the outcome. Returns the granules for which the kernel agreed. */
-size_t purge_batch_run(struct purge_batch *batch, struct domain *domain, enum purge_stage stage,
-                       uint64_t now_ns);
+size_t purge_batch_run(struct purge_batch *batch, struct domain *domain, enum purge_stage stage);

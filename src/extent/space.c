@@ -35,6 +35,7 @@ struct section {
 
 _Atomic size_t space_held_chunks;
 _Atomic size_t space_mapped_chunks;
+_Atomic size_t space_heaps;
 struct domain space_domain = {.lock = OS_LOCK_INIT(space), .is_space = true};
 static _Atomic(struct section *) space_sections;
 static _Atomic uintptr_t space_hint; /* the next mapping is asked for just below; relaxed: a hint */
@@ -154,7 +155,8 @@ static bool space_wants_huge(void) {
     if (options.thp == THP_NEVER)
         return false;
     if (options.thp == THP_AUTO &&
-        atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) < SPACE_HUGE_CHUNKS)
+        atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) <
+            SPACE_HUGE_CHUNKS - 1 + atomic_load_explicit(&space_heaps, memory_order_relaxed))
         return false;
     uint64_t now_ns = os_clock_coarse_ns();
     if (now_ns >= atomic_load_explicit(&next_look_ns, memory_order_relaxed)) {

@@ -18,6 +18,10 @@ extern struct domain space_domain;
    from one domain to another. Changes under the lock of the domain they leave or enter. */
 extern _Atomic size_t space_held_chunks;
 
+/* Heaps that take memory. With thp:auto each adds a chunk to the size from which huge pages are asked
+   for: a thread's slabs are mostly untouched, but on a huge page they would all be resident. */
+extern _Atomic size_t space_heaps;
+
 /* Chunks mapped now. Changes under the space's lock. */
 extern _Atomic size_t space_mapped_chunks;
 

@@ -18,6 +18,9 @@ struct extent slab_none = {.owner = EXTENT_NO_OWNER};
 /* An empty slab is given back when it has been seen empty at the ends of so many epochs. */
 enum { HEAP_IDLE_EPOCHS = 2 };
 
+/* Partial slabs of a class that an epoch's end looks at. */
+enum { HEAP_TICK_SLABS = 4 };
+
 static const uint64_t heap_epoch_ns = 50000000;
 
 static void heap_set_current(struct heap *heap, unsigned class, struct extent *slab) {
@@ -33,6 +36,7 @@ void heap_init(struct heap *heap, struct arena *arena) {
         heap_set_current(heap, class, &slab_none);
         list_init(&heap->partial[class]);
     }
+    list_init(&heap->parked);
     heap->parked_bytes = 0;
     heap->arena = arena;
     heap->epoch_end_ns = 0;
@@ -85,27 +89,40 @@ static void heap_park(struct heap *heap, struct extent *slab) {
     }
     slab->idle_epochs = 0;
     atomic_store_explicit(&slab->owner, EXTENT_PARKED, memory_order_relaxed);
-    list_push_back(&heap->partial[slab->class], &slab->node);
+    list_push_front(&heap->parked, &slab->node);
     heap->parked_bytes += bytes;
 }
 
-/* Takes a slab out of partial[]; if it waited there empty, it does not any more. */
-static void heap_unlist(struct heap *heap, struct extent *slab) {
+/* Takes a slab out of parked: it is owned, empty and in no list then. */
+static void heap_unpark(struct heap *heap, struct extent *slab) {
     list_remove(&slab->node);
-    if (slab->used != 0)
-        return;
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     heap->parked_bytes -= bytes_of_granules(slab->granules);
+}
+
+/* A parked slab of the class, or NULL. HEAP_PARKED_MAX keeps the list short. */
+static struct extent *heap_find_parked(struct heap *heap, unsigned class) {
+    LIST_FOR_EACH (node, &heap->parked) {
+        struct extent *slab = LIST_ENTRY(node, struct extent, node);
+        if (slab->class == class) {
+            heap_unpark(heap, slab);
+            return slab;
+        }
+    }
+    return NULL;
 }
 
 /* The next owned or orphaned slab of the class that may have an object, now in no list. */
 static struct extent *heap_next_slab(struct heap *heap, unsigned class) {
     struct list_node *node = list_first(&heap->partial[class]);
     if (node != NULL) {
-        heap_unlist(heap, LIST_ENTRY(node, struct extent, node));
+        list_remove(node);
         return LIST_ENTRY(node, struct extent, node);
     }
-    struct extent *slab = orphans_take(class, heap);
+    struct extent *slab = heap_find_parked(heap, class);
+    if (slab != NULL)
+        return slab;
+    slab = orphans_take(class, heap);
     if (slab != NULL)
         return slab;
     heap->touched = true;
@@ -151,7 +168,7 @@ void *heap_malloc_single(struct heap *heap, unsigned class) {
         return NULL;
     struct extent *slab = LIST_ENTRY(node, struct extent, node);
     void *p = slab->free;
-    if (p == NULL || *(void **)p != NULL || slab->fresh < slab->capacity || slab->used == 0)
+    if (p == NULL || *(void **)p != NULL || slab->fresh < slab->capacity)
         return NULL;
     slab->free = NULL;
     slab->used++;
@@ -199,43 +216,64 @@ void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
         list_push_front(&heap->partial[slab->class], &slab->node);
 }
 
-/* Empty slabs of one class go back if they have been seen so `epochs` times, this time included. */
-static void heap_flush_class(struct heap *heap, unsigned class, unsigned epochs) {
-    struct extent *current = heap->current[class];
-    LIST_FOR_EACH (node, &heap->partial[class]) {
+/* Gives back the parked slabs that have been seen empty so many epochs, this one included. */
+static void heap_flush_parked(struct heap *heap, unsigned epochs) {
+    LIST_FOR_EACH (node, &heap->parked) {
         struct extent *slab = LIST_ENTRY(node, struct extent, node);
-        if (slab->used != 0 && slab_collect(slab) && slab->used == 0) {
-            list_remove(&slab->node);
-            heap_park(heap, slab);
-        } else if (slab->used == 0 && ++slab->idle_epochs >= epochs) {
-            heap_unlist(heap, slab);
+        if (++slab->idle_epochs >= epochs) {
+            heap_unpark(heap, slab);
             heap_destroy_slab(heap, slab);
         }
     }
-    if (current == &slab_none)
-        return;
-    slab_collect(current);
-    if (current->used != 1) {
-        current->idle_epochs = 0;
-    } else if (++current->idle_epochs >= epochs) {
-        heap_end_current(heap, current);
-        heap_destroy_slab(heap, current);
+}
+
+/* The same for the current slabs. */
+static void heap_flush_current(struct heap *heap, unsigned epochs) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+        struct extent *slab = heap->current[class];
+        if (slab == &slab_none)
+            continue;
+        slab_collect(slab);
+        if (slab->used != 1) {
+            slab->idle_epochs = 0;
+        } else if (++slab->idle_epochs >= epochs) {
+            heap_end_current(heap, slab);
+            heap_destroy_slab(heap, slab);
+        }
+    }
+}
+
+/* Parks what other threads' frees have emptied among the first `slabs` of each class. */
+static void heap_collect_partial(struct heap *heap, size_t slabs) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+        size_t seen = 0;
+        LIST_FOR_EACH (node, &heap->partial[class]) {
+            struct extent *slab = LIST_ENTRY(node, struct extent, node);
+            if (seen++ == slabs)
+                break;
+            slab_collect(slab);
+            if (slab->used == 0) {
+                list_remove(&slab->node);
+                heap_park(heap, slab);
+            }
+        }
     }
 }
 
 void heap_flush(struct heap *heap) {
-    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
-        heap_flush_class(heap, class, 1);
-        heap_flush_class(heap, class, 1); /* what the first round found and parked */
-    }
+    heap_collect_partial(heap, SIZE_MAX);
+    heap_flush_parked(heap, 1);
+    heap_flush_current(heap, 1);
 }
 
+/* Its work is bounded: a heap may have millions of partial slabs, each a cache miss away. */
 void heap_tick(struct heap *heap, uint64_t now_ns) {
     if (now_ns < heap->epoch_end_ns)
         return;
     heap->epoch_end_ns = now_ns + heap_epoch_ns;
-    for (unsigned class = 0; class < CLASS_COUNT; class ++)
-        heap_flush_class(heap, class, HEAP_IDLE_EPOCHS);
+    heap_flush_parked(heap, HEAP_IDLE_EPOCHS);
+    heap_flush_current(heap, HEAP_IDLE_EPOCHS);
+    heap_collect_partial(heap, HEAP_TICK_SLABS);
 }
 
 /* Leaves one owned slab, in no list, to whoever needs it. */
@@ -254,6 +292,7 @@ static void heap_leave(struct heap *heap, struct extent *slab) {
 }
 
 void heap_retire(struct heap *heap) {
+    heap_flush_parked(heap, 1);
     for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         struct extent *slab = heap->current[class];
         if (slab != &slab_none) {
@@ -262,7 +301,7 @@ void heap_retire(struct heap *heap) {
         }
         struct list_node *node;
         while ((node = list_first(&heap->partial[class])) != NULL) {
-            heap_unlist(heap, LIST_ENTRY(node, struct extent, node));
+            list_remove(node);
             heap_leave(heap, LIST_ENTRY(node, struct extent, node));
         }
     }

@@ -14,19 +14,20 @@
 
 enum {
     HEAP_DIRECT_BYTES = 1024,
-    HEAP_PARKED_MAX = 256 << 10, /* bytes of empty slabs that wait in partial[] */
-    HEAP_WARM_CLASS_BYTES =
-        32768,             /* of classes above this, an empty current slab is kept for the */
-    HEAP_WARM_CLASSES = 4, /* last so many of them that were used */
+    HEAP_PARKED_MAX = 256 << 10, /* bytes of empty slabs that wait in `parked` */
+    /* Of classes above so many bytes, only the last few used keep an empty current slab. */
+    HEAP_WARM_CLASS_BYTES = 32768,
+    HEAP_WARM_CLASSES = 4,
 };
 
 struct heap {
     /* current[] again, by size: entry (bytes + 15) / 16, so that malloc needs no class */
     struct extent *direct[HEAP_DIRECT_BYTES / 16 + 1];
     struct extent *current[CLASS_COUNT];
-    struct list_node partial[CLASS_COUNT]; /* most recently used first; empty ones last */
-    size_t parked_bytes; /* in empty slabs of partial[]; at most HEAP_PARKED_MAX */
-    struct arena *arena; /* constant while the heap is in use */
+    struct list_node partial[CLASS_COUNT]; /* most recently used first; none of them empty */
+    struct list_node parked;               /* empty slabs of all classes, most recent first */
+    size_t parked_bytes;                   /* in them; at most HEAP_PARKED_MAX */
+    struct arena *arena;                   /* constant while the heap is in use */
     uint64_t epoch_end_ns;
     uint8_t warm[HEAP_WARM_CLASSES]; /* large classes with a current slab, oldest at warm_next */
     uint8_t warm_next;
@@ -34,7 +35,8 @@ struct heap {
     bool touched;          /* extents were taken or given since the last poll for purges */
     bool shared;           /* used under shared_heap_lock */
     struct list_node node; /* under heap_list_lock: heaps in use, or waiting for a thread */
-    long thread_id;        /* whose it is */
+    long process_id;       /* whose it is: a thread of this process, */
+    long thread_id;        /* this one */
 };
 
 extern struct extent slab_none;

@@ -48,12 +48,14 @@ static void heap_put_spare(struct heap *heap) {
     os_lock_release(&heap_list_lock);
 }
 
-/* A heap in use whose thread has ended; it is in no list then. */
+/* A heap in use whose thread has ended; it is in no list then. Heaps that were born in another process
+   (in the child of a vfork, which shares this memory) are not judged. */
 static struct heap *heap_find_left_locked(void) {
+    long process_id = os_process_id();
     for (unsigned i = 0; i < THREAD_ASKS && !list_is_empty(&heap_used); i++) {
         struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
         list_remove(&heap->node);
-        if (!os_thread_exists(heap->thread_id))
+        if (heap->process_id == process_id && !os_thread_exists(process_id, heap->thread_id))
             return heap;
         list_push_back(&heap_used, &heap->node);
     }
@@ -100,6 +102,7 @@ static struct heap *thread_birth(void) {
         return NULL;
     }
     heap_init(heap, arena);
+    heap->process_id = os_process_id();
     heap->thread_id = os_thread_id();
     os_lock_acquire(&heap_list_lock);
     list_push_back(&heap_used, &heap->node);
@@ -181,6 +184,7 @@ void thread_unlock_after_fork(bool child) {
         /* Heaps of threads that the child has not may be in the middle of something: let them be. */
         list_init(&heap_used);
         if (thread_heap != NULL && thread_heap != &heap_boot) {
+            thread_heap->process_id = os_process_id();
             thread_heap->thread_id = os_thread_id();
             list_push_back(&heap_used, &thread_heap->node);
         }

@@ -16,10 +16,11 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* MAP_NORESERVE: under heuristic overcommit a reservation is not charged. Mode 2 ignores it. */
+/* Without MAP_NORESERVE, heuristic overcommit refuses a request for more than all the memory there is,
+   which a caller of malloc can handle, instead of granting address space for it. */
 enum {
     OS_MAP_PROTECTION = PROT_READ | PROT_WRITE,
-    OS_MAP_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+    OS_MAP_FLAGS = MAP_PRIVATE | MAP_ANONYMOUS,
 };
 
 #if FALLOW_TSAN

@@ -4,7 +4,7 @@
 
 #include "compiler.h"
 
-/* Readable, writable, zero, MAP_NORESERVE; near hint when that is free. NULL on failure. */
+/* Readable, writable, zero; near hint when that is free. NULL on failure. */
 void *os_map(size_t bytes, void *hint);
 
 /* The same, aligned; exactly at hint if hint is aligned and free there. What had to be mapped on the

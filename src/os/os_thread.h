@@ -10,11 +10,14 @@ static inline long os_thread_id(void) {
     return os_syscall0(SYS_gettid);
 }
 
-/* Whether this process has a thread of that id (which the kernel may have given to another since);
-   true also where the kernel does not say. tgkill with no signal: 2.6. */
-static inline bool os_thread_exists(long thread_id) {
-    long pid = os_syscall0(SYS_getpid);
-    return os_syscall3(SYS_tgkill, pid, thread_id, 0) != -ESRCH;
+static inline long os_process_id(void) {
+    return os_syscall0(SYS_getpid);
+}
+
+/* Whether a process has a thread of that id (which the kernel may have given to another since); true
+   also where the kernel does not say. tgkill with no signal: 2.6. */
+static inline bool os_thread_exists(long process_id, long thread_id) {
+    return os_syscall3(SYS_tgkill, process_id, thread_id, 0) != -ESRCH;
 }
 
 /* Lets another thread run on this CPU: sched_yield. */

@@ -26,6 +26,17 @@ fallow_check(regress.je-2054-arenas PROGRAM regress_je-2054-arenas)
 fallow_check(regress.je-2054-arenas.narrowed PROGRAM regress_je-2054-arenas ARGS narrow)
 fallow_check(regress.je-2054-arenas.taskset PROGRAM regress_je-2054-arenas UNDER taskset -c 0)
 
+# Found by attacking Fallow itself.
+fallow_check_program(regress_vfork-first-malloc SOURCES regress/vfork-first-malloc.c)
+fallow_check(regress.vfork-first-malloc PROGRAM regress_vfork-first-malloc UNSANITIZED)
+if(plain_possible)
+    fallow_check_program(regress_dlclose-before-threads-end ONLY plain
+        SOURCES regress/dlclose-before-threads-end.c)
+    add_test(NAME regress.dlclose-before-threads-end
+        COMMAND check_regress_dlclose-before-threads-end $<TARGET_FILE:fallow>)
+    fallow_check_properties(regress.dlclose-before-threads-end regress OFF)
+endif()
+
 # fbje#29, hm#324: errno is kept by free, also while every purge fails.
 foreach(way enosys eperm nofree)
     fallow_check(regress.fbje-29-errno.${way} PROGRAM integration_errno_kept UNSANITIZED

@@ -87,6 +87,42 @@ Test(fork, a_child_of_a_child_too) {
     cr_assert(true_in_child(fork_again));
 }
 
+/* --- by a thread other than the main one --- */
+
+static void *heap_of_thread(void *arg) {
+    (void)arg;
+    alloc_free(alloc_malloc(100));
+    return thread_heap;
+}
+
+/* New threads get heaps of their own, though the heap's first thread is in the parent only. */
+static bool start_threads(void) {
+    const struct heap *own = thread_heap;
+    bool apart = own != NULL && use_the_heap();
+    for (unsigned i = 0; i < THREADS && !FALLOW_TSAN; i++) {
+        pthread_t thread;
+        void *heap = NULL;
+        apart = apart && pthread_create(&thread, NULL, heap_of_thread, NULL) == 0 &&
+                pthread_join(thread, &heap) == 0 && heap != NULL && heap != own;
+    }
+    return apart && thread_heap == own && use_the_heap();
+}
+
+static void *fork_in_thread(void *arg) {
+    alloc_free(alloc_malloc(100));
+    *(bool *)arg = true_in_child(start_threads);
+    return NULL;
+}
+
+Test(fork, any_thread_may_fork) {
+    pthread_t thread;
+    bool good = false;
+    cr_assert_eq(pthread_create(&thread, NULL, fork_in_thread, &good), 0);
+    pthread_join(thread, NULL);
+    cr_assert(good);
+    cr_assert(law_holds());
+}
+
 /* --- a purge in flight --- */
 
 static struct chunk *purged_in_arena, *purged_in_space;

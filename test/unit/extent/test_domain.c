@@ -183,6 +183,19 @@ Test(domain, the_policy_hears_of_every_low_level) {
     cr_assert_eq(domain.decay.low, 0u);
 }
 
+Test(domain, a_chunk_with_a_refused_range_waits_in_a_list_of_its_own) {
+    set_up("add.", 2);
+    domain_set_refused_locked(&domain, &chunks[0], true);
+    cr_assert_str_eq(dirty_order(), "1");
+    cr_assert_eq(list_first(&domain.refused_chunks), &chunks[0].dirty_node);
+    expect_sums(2, 4, 0, 0);
+    cr_assert_eq(domain_decaying_locked(&domain), 2u);
+    domain_set_refused_locked(&domain, &chunks[0], false);
+    cr_assert_str_eq(dirty_order(), "10");
+    cr_assert_eq(domain_decaying_locked(&domain), 4u);
+    domain_check_locked(&domain);
+}
+
 /* --- huge pages --- */
 
 Test(domain, dirty_granules_on_huge_pages_do_not_decay) {

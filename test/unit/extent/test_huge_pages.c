@@ -201,6 +201,23 @@ Test(huge_pages, where_all_is_purged_at_once_large_blocks_get_chunks_of_their_ow
     expect_law();
 }
 
+Test(huge_pages, what_a_lone_block_gave_back_waits_for_the_rest) {
+    options.dirty_decay_ms = 0;
+    arena_give(take(40));
+    struct extent *a = take(40);
+    struct chunk *chunk = a->chunk;
+    memset(chunk->base, 0x5a, bytes_of_granules(40));
+    arena_shrink(a, 20);
+    for (unsigned i = 0; i < 10; i++)
+        poll_after(EPOCH);
+    expect_picture(chunk, "aaaaaaaaaaaaaaaaaaaad");
+    cr_assert(chunk->huge);
+    arena_give(a);
+    poll_after(EPOCH);
+    expect_picture(chunk, "~");
+    cr_assert_eq(counters_read(COUNTER_huge_broken_chunks), 0u);
+}
+
 Test(huge_pages, there_are_only_so_many_chunks_of_one_block) {
     options.dirty_decay_ms = 0;
     arena_give(take(40));

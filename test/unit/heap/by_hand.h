@@ -55,6 +55,14 @@ static inline size_t heap_partial_slabs(const struct heap *heap) {
     return n;
 }
 
+/* A slab in one of a heap's lists. */
+static inline void expect_listed(const struct extent *slab, unsigned class) {
+    slab_check(slab);
+    cr_assert_eq(slab->class, class);
+    cr_assert_not(slab->flags & EXTENT_CURRENT);
+    cr_assert_eq(atomic_load(&slab->remote) & REMOTE_FLAGS, (uintptr_t)REMOTE_OWNED);
+}
+
 /* The invariants of heap.h. No other thread is at work. */
 static inline void expect_heap(struct heap *heap) {
     size_t parked = 0;
@@ -69,13 +77,17 @@ static inline void expect_heap(struct heap *heap) {
         }
         LIST_FOR_EACH (node, &heap->partial[class]) {
             struct extent *slab = LIST_ENTRY(node, struct extent, node);
-            slab_check(slab);
-            cr_assert_eq(slab->class, class);
-            cr_assert_not(slab->flags & EXTENT_CURRENT);
-            cr_assert_eq(atomic_load(&slab->remote) & REMOTE_FLAGS, (uintptr_t)REMOTE_OWNED);
-            cr_assert_eq(atomic_load(&slab->owner), slab->used == 0 ? EXTENT_PARKED : heap);
-            parked += slab->used == 0 ? bytes_of_granules(slab->granules) : 0;
+            expect_listed(slab, class);
+            cr_assert_gt(slab->used, 0u);
+            cr_assert_eq(atomic_load(&slab->owner), heap);
         }
+    }
+    LIST_FOR_EACH (node, &heap->parked) {
+        struct extent *slab = LIST_ENTRY(node, struct extent, node);
+        expect_listed(slab, slab->class);
+        cr_assert_eq(slab->used, 0u);
+        cr_assert_eq(atomic_load(&slab->owner), EXTENT_PARKED);
+        parked += bytes_of_granules(slab->granules);
     }
     cr_assert_eq(heap->parked_bytes, parked);
     cr_assert_leq(heap->parked_bytes, (size_t)HEAP_PARKED_MAX);

@@ -283,6 +283,19 @@ Test(heap, what_stays_empty_goes_back_after_two_epochs) {
     expect_all_given_back();
 }
 
+Test(heap, an_epochs_end_finds_what_others_have_emptied) {
+    unsigned class = class_of_size(1024), n = capacity(class);
+    uint64_t now = 1000 * epoch_ns;
+    heap_tick(&heap_a, now);
+    alloc_many(&heap_a, class, 2 * n);
+    free_many(&heap_a, 0, 1); /* the first slab is heap_a's again, and partial */
+    free_many(&heap_b, 1, n);
+    cr_assert_eq(heap_a.parked_bytes, 0u);
+    heap_tick(&heap_a, now + epoch_ns);
+    cr_assert_gt(heap_a.parked_bytes, 0u);
+    expect_heap(&heap_a);
+}
+
 Test(heap, what_is_used_in_every_epoch_stays) {
     unsigned class = class_of_size(1024), n = capacity(class);
     uint64_t now = 1000 * epoch_ns;
