@@ -51,8 +51,8 @@ void fallow_free_aligned_sized(void *p, size_t alignment, size_t size);
 size_t fallow_usable_size(const void *p);
 
 /* Free memory is dirty (resident), then lazy (MADV_FREE: the kernel may take it without asking), then
- * clean (not resident). This does at once what time would do, for all threads' arenas and for what
- * the calling thread's own heap has empty. Returns for how many bytes the kernel agreed. */
+ * clean (not resident). This does at once what time would do, for all arenas, for the large blocks
+ * that threads keep for reuse, and for what the calling thread's own heap has empty. Returns for how many bytes the kernel agreed. */
 enum fallow_purge_level {
     FALLOW_PURGE_LAZY,  /* dirty memory becomes lazy, or clean under purge:dontneed */
     FALLOW_PURGE_CLEAN, /* dirty and lazy memory is given back */
@@ -73,7 +73,7 @@ bool fallow_rss(struct fallow_rss *out);
 struct fallow_stats {
     size_t mapped_bytes;   /* address space from the kernel */
     size_t active_bytes;   /* in extents: live blocks, and free objects inside slabs */
-    size_t dirty_bytes;    /* free, resident */
+    size_t dirty_bytes;    /* free, resident; large blocks kept for reuse are here */
     size_t lazy_bytes;     /* free, MADV_FREE'd: resident until the kernel takes it */
     size_t busy_bytes;     /* free, a purge in flight */
     size_t clean_bytes;    /* free, not resident */

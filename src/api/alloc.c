@@ -38,8 +38,10 @@ static void alloc_leave(struct heap *heap) {
     heap->touched = false;
     uint64_t now_ns = os_clock_coarse_ns();
     struct arena *arena = heap->arena;
-    heap_tick(heap, now_ns);
+    bool epoch_ends = heap_tick(heap, now_ns);
     thread_leave(heap);
+    if (epoch_ends)
+        thread_drain(now_ns);
     purge_poll(&arena->domain, now_ns);
     purge_poll(&space_domain, now_ns);
     unsigned n = arena_count();
@@ -83,7 +85,6 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
         if (p != NULL && zero && !is_zero)
             memset(p, 0, bytes);
     } else {
-        heap->touched = true;
         p = large_alloc(heap, bytes, align, zero);
     }
     alloc_leave(heap);
@@ -129,11 +130,10 @@ static bool alloc_is_start(const struct extent *extent, const void *p) {
 
 /* A large block: whoever gets its page map entry frees it. */
 static void alloc_free_large(struct heap *heap, struct extent *extent, void *p) {
-    heap->touched = true;
     if (!alloc_is_start(extent, p) || pagemap_take(p) == NULL)
         misuse_unknown(p);
     else
-        large_free(extent);
+        large_free(heap, extent);
 }
 
 /* Everything but an object of a slab without owner in a thread with a heap. */

@@ -29,6 +29,7 @@ static void stats_add(struct fallow_stats *stats, struct domain *domain) {
 
 void stats_read(struct fallow_stats *out) {
     struct fallow_stats stats = {0};
+    thread_lock_list();
     arena_lock_for_fork();
     space_lock_for_fork();
     stats.arenas = arena_count();
@@ -38,8 +39,12 @@ void stats_read(struct fallow_stats *out) {
     stats.active_bytes += atomic_load(&space_held_chunks) << CHUNK_SHIFT;
     stats.metadata_bytes = metadata_mapped_bytes();
     stats.mapped_bytes = (atomic_load(&space_mapped_chunks) << CHUNK_SHIFT) + stats.metadata_bytes;
+    size_t warm_bytes = thread_warm_bytes_locked();
+    stats.active_bytes -= warm_bytes;
+    stats.dirty_bytes += warm_bytes;
     space_unlock_after_fork(false);
     arena_unlock_after_fork(false);
+    thread_unlock_list();
     fallow_assert(stats.mapped_bytes == stats.active_bytes + stats.dirty_bytes + stats.lazy_bytes +
                                             stats.busy_bytes + stats.clean_bytes +
                                             stats.metadata_bytes);
@@ -68,5 +73,6 @@ PUBLIC size_t fallow_purge(enum fallow_purge_level level) {
         heap_flush(heap);
         thread_leave(heap);
     }
+    thread_flush_warm();
     return purge_all(level == FALLOW_PURGE_CLEAN);
 }

@@ -54,6 +54,11 @@ static always_inline bool is_aligned(size_t value, size_t align) {
     return (value & (align - 1)) == 0;
 }
 
+/* The same of an address. */
+static always_inline bool is_aligned_address(const void *p, size_t align) {
+    return is_aligned((uintptr_t)p, align);
+}
+
 static always_inline size_t min_size(size_t a, size_t b) {
     return a < b ? a : b;
 }

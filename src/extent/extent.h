@@ -29,6 +29,7 @@ enum { EXTENT_LARGE = 0xff }; /* `class` of an extent that is no slab */
 enum {
     EXTENT_ZERO = 1,    /* slab: objects never handed out read as zero */
     EXTENT_CURRENT = 2, /* slab: is a bin's current slab, carries the extra `used` */
+    EXTENT_WARM = 4,    /* large block: freed, and kept in a heap for its next request */
 };
 
 /* remote */
@@ -48,7 +49,7 @@ struct extent {
     uint32_t used;
     uint16_t fresh; /* objects below this index were handed out at least once */
     uint8_t flags;
-    uint8_t idle_epochs; /* heap epochs at whose end the slab was seen empty */
+    uint8_t idle_epochs; /* heap epochs at whose end it was seen empty or warm */
     union {
         struct list_node node; /* slab: bin's partial list, or the orphans' list */
         size_t bytes;          /* large: usable bytes, constant but for resizing by the holder */

@@ -6,6 +6,7 @@
 #include "heap.h"
 
 #include "counters.h"
+#include "large.h"
 #include "misuse.h"
 #include "orphans.h"
 #include "os_assert.h"
@@ -20,8 +21,6 @@ enum { HEAP_IDLE_EPOCHS = 2 };
 
 /* Partial slabs of a class that an epoch's end looks at. */
 enum { HEAP_TICK_SLABS = 4 };
-
-static const uint64_t heap_epoch_ns = 50000000;
 
 static void heap_set_current(struct heap *heap, unsigned class, struct extent *slab) {
     size_t high = slab_shapes[class].object_bytes / 16;
@@ -38,6 +37,7 @@ void heap_init(struct heap *heap, struct arena *arena) {
     }
     list_init(&heap->parked);
     heap->parked_bytes = 0;
+    warm_init(&heap->warm);
     heap->arena = arena;
     heap->epoch_end_ns = 0;
 }
@@ -54,26 +54,25 @@ static void heap_end_current(struct heap *heap, struct extent *slab) {
     heap_set_current(heap, slab->class, &slab_none);
 }
 
-/* A large class comes into use: the one that has been for longest gives back its current slab, if that
+/* A big class comes into use: the one that has been for longest gives back its current slab, if that
    is empty. So a thread that has touched every size once keeps little of it. */
-static void heap_warm(struct heap *heap, unsigned class) {
-    for (unsigned i = 0; i < HEAP_WARM_CLASSES; i++)
-        if (heap->warm[i] == class)
+static void heap_note_big(struct heap *heap, unsigned class) {
+    for (unsigned i = 0; i < HEAP_BIG_CLASSES; i++)
+        if (heap->big[i] == class)
             return;
-    struct extent *old = heap->current[heap->warm[heap->warm_next]];
-    bool is_large =
-        old != &slab_none && slab_shapes[old->class].object_bytes > HEAP_WARM_CLASS_BYTES;
-    if (is_large && slab_collect(old) && old->used == 1) {
+    struct extent *old = heap->current[heap->big[heap->big_next]];
+    bool is_big = old != &slab_none && slab_shapes[old->class].object_bytes > HEAP_BIG_CLASS_BYTES;
+    if (is_big && slab_collect(old) && old->used == 1) {
         heap_end_current(heap, old);
         heap_destroy_slab(heap, old);
     }
-    heap->warm[heap->warm_next] = (uint8_t) class;
-    heap->warm_next = (uint8_t)((heap->warm_next + 1) % HEAP_WARM_CLASSES);
+    heap->big[heap->big_next] = (uint8_t) class;
+    heap->big_next = (uint8_t)((heap->big_next + 1) % HEAP_BIG_CLASSES);
 }
 
 static void heap_make_current(struct heap *heap, struct extent *slab) {
-    if (slab_shapes[slab->class].object_bytes > HEAP_WARM_CLASS_BYTES)
-        heap_warm(heap, slab->class);
+    if (slab_shapes[slab->class].object_bytes > HEAP_BIG_CLASS_BYTES)
+        heap_note_big(heap, slab->class);
     slab->flags |= EXTENT_CURRENT;
     slab->used++;
     slab->idle_epochs = 0;
@@ -261,19 +260,22 @@ static void heap_collect_partial(struct heap *heap, size_t slabs) {
 }
 
 void heap_flush(struct heap *heap) {
+    large_flush(heap);
     heap_collect_partial(heap, SIZE_MAX);
     heap_flush_parked(heap, 1);
     heap_flush_current(heap, 1);
 }
 
 /* Its work is bounded: a heap may have millions of partial slabs, each a cache miss away. */
-void heap_tick(struct heap *heap, uint64_t now_ns) {
+bool heap_tick(struct heap *heap, uint64_t now_ns) {
     if (now_ns < heap->epoch_end_ns)
-        return;
+        return false;
     heap->epoch_end_ns = now_ns + heap_epoch_ns;
     heap_flush_parked(heap, HEAP_IDLE_EPOCHS);
     heap_flush_current(heap, HEAP_IDLE_EPOCHS);
     heap_collect_partial(heap, HEAP_TICK_SLABS);
+    large_drain(heap, now_ns);
+    return true;
 }
 
 /* Leaves one owned slab, in no list, to whoever needs it. */
@@ -292,6 +294,7 @@ static void heap_leave(struct heap *heap, struct extent *slab) {
 }
 
 void heap_retire(struct heap *heap) {
+    large_flush(heap);
     heap_flush_parked(heap, 1);
     for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         struct extent *slab = heap->current[class];

@@ -11,13 +11,17 @@
 #include "arena.h"
 #include "classes.h"
 #include "extent.h"
+#include "warm.h"
+
+/* The epoch in which what is never used is idle. */
+static const uint64_t heap_epoch_ns = 50000000;
 
 enum {
     HEAP_DIRECT_BYTES = 1024,
     HEAP_PARKED_MAX = 256 << 10, /* bytes of empty slabs that wait in `parked` */
     /* Of classes above so many bytes, only the last few used keep an empty current slab. */
-    HEAP_WARM_CLASS_BYTES = 32768,
-    HEAP_WARM_CLASSES = 4,
+    HEAP_BIG_CLASS_BYTES = 32768,
+    HEAP_BIG_CLASSES = 4,
 };
 
 struct heap {
@@ -27,10 +31,11 @@ struct heap {
     struct list_node partial[CLASS_COUNT]; /* most recently used first; none of them empty */
     struct list_node parked;               /* empty slabs of all classes, most recent first */
     size_t parked_bytes;                   /* in them; at most HEAP_PARKED_MAX */
+    struct warm warm;                      /* large blocks; unused in a shared heap */
     struct arena *arena;                   /* constant while the heap is in use */
     uint64_t epoch_end_ns;
-    uint8_t warm[HEAP_WARM_CLASSES]; /* large classes with a current slab, oldest at warm_next */
-    uint8_t warm_next;
+    uint8_t big[HEAP_BIG_CLASSES]; /* such classes with a current slab, oldest at big_next */
+    uint8_t big_next;
     unsigned turn;         /* slow calls, counted */
     bool touched;          /* extents were taken or given since the last poll for purges */
     bool shared;           /* used under shared_heap_lock */
@@ -64,11 +69,12 @@ void heap_emptied(struct heap *heap, struct extent *slab, void *p);
 /* Frees an object of a slab that this heap does not own; may make this heap its owner. */
 void heap_free_remote(struct heap *heap, struct extent *slab, void *p);
 
-/* Gives all empty slabs back to their arenas. */
+/* Gives all empty slabs and warm blocks back to their arenas. */
 void heap_flush(struct heap *heap);
 
-/* At the end of each of the heap's epochs: gives back what has been empty for a whole one. */
-void heap_tick(struct heap *heap, uint64_t now_ns);
+/* At the end of each of the heap's epochs: gives back what has been empty for a whole one, and says
+   true. */
+bool heap_tick(struct heap *heap, uint64_t now_ns);
 
 /* Leaves everything the heap holds to others: its thread ends. */
 void heap_retire(struct heap *heap);

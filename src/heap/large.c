@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "huge.h"
+#include "options.h"
 #include "os_page.h"
 #include "pagemap.h"
 
@@ -13,11 +14,25 @@ static size_t large_granules(size_t bytes) {
     return granules_of_bytes(align_up(bytes, max_size(os_page_size(), GRANULE_BYTES)));
 }
 
+/* The block's life begins. */
+static void *large_begin(struct extent *extent, size_t usable) {
+    char *p = chunk_extent_base(extent);
+    extent->bytes = usable;
+    pagemap_set(p, 1, extent);
+    return p;
+}
+
 void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
     size_t usable = align_up(max_size(bytes, 1), os_page_size());
     size_t granules = large_granules(usable);
     size_t step = max_size(align, max_size(os_page_size(), GRANULE_BYTES)) >> GRANULE_SHIFT;
-    struct extent *extent;
+    struct extent *extent = warm_take(&heap->warm, granules, align);
+    if (extent != NULL) {
+        if (zero)
+            memset(chunk_extent_base(extent), 0, usable);
+        return large_begin(extent, usable);
+    }
+    heap->touched = true;
     if (granules > CHUNK_GRANULES || step > CHUNK_GRANULES) {
         size_t chunk_step = step > CHUNK_GRANULES ? step / CHUNK_GRANULES : 1;
         extent = huge_take(heap->arena, granules, chunk_step, zero);
@@ -30,20 +45,47 @@ void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
     if (extent == NULL)
         return NULL;
     extent->class = EXTENT_LARGE;
-    extent->bytes = usable;
+    extent->flags = 0;
     extent->free = NULL;
     atomic_store_explicit(&extent->owner, EXTENT_NO_OWNER, memory_order_relaxed);
-    char *p = chunk_extent_base(extent);
-    pagemap_set(p, 1, extent);
-    return p;
+    return large_begin(extent, usable);
 }
 
-void large_free(struct extent *extent) {
+static void large_give(struct extent *extent) {
     /* A block of one chunk's size may be a huge one that shrank. */
     if (extent->granules < CHUNK_GRANULES)
         arena_give(extent);
     else
         huge_give(extent);
+}
+
+static void large_give_evicted(const struct warm_evicted *evicted) {
+    for (unsigned i = 0; i < evicted->count; i++)
+        large_give(evicted->blocks[i]);
+}
+
+void large_free(struct heap *heap, struct extent *extent) {
+    if (options.dirty_decay_ms == 0 || heap->shared) {
+        heap->touched = true;
+        large_give(extent);
+        return;
+    }
+    struct warm_evicted evicted;
+    warm_put(&heap->warm, extent, &evicted);
+    heap->touched |= evicted.count > 0;
+    large_give_evicted(&evicted);
+}
+
+void large_flush(struct heap *heap) {
+    struct warm_evicted evicted;
+    warm_evict_all(&heap->warm, &evicted);
+    large_give_evicted(&evicted);
+}
+
+void large_drain(struct heap *heap, uint64_t now_ns) {
+    struct warm_evicted evicted;
+    warm_evict_idle(&heap->warm, now_ns, heap_epoch_ns, &evicted);
+    large_give_evicted(&evicted);
 }
 
 /* An extent inside one chunk, to a size that fits there too. */
@@ -90,7 +132,7 @@ void *large_move(struct heap *heap, struct extent *extent, size_t bytes) {
         huge_move(extent, pagemap_get(q), kept);
     } else {
         memcpy(q, p, kept);
-        large_free(extent);
+        large_free(heap, extent);
     }
     return q;
 }

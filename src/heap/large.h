@@ -8,7 +8,12 @@
 void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero);
 
 /* `extent` has been taken out of the page map by the caller, who alone frees it. */
-void large_free(struct extent *extent);
+void large_free(struct heap *heap, struct extent *extent);
+
+/* Of a heap that may be another thread's: gives back its warm blocks, all of them or those that were
+   idle in the epoch that ends. */
+void large_flush(struct heap *heap);
+void large_drain(struct heap *heap, uint64_t now_ns);
 
 /* Resizes in place; false if that is not possible. */
 bool large_resize(struct heap *heap, struct extent *extent, size_t bytes);

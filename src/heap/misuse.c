@@ -26,13 +26,16 @@ void misuse_double_free(const void *p) {
     misuse_say("fallow: double free of ", p, "; ignored\n");
 }
 
-/* Whether a block that was freed may have begun at `p`: where a free granule begins. Looks without a
-   lock: for an honest program the answer is not needed. */
+/* Whether a block that was freed may have begun at `p`: where a free granule begins, or a block that is
+   kept warm. Looks without a lock: for an honest program the answer is not needed. */
 __attribute__((__no_sanitize__("thread"))) static bool misuse_is_freed(const void *p) {
     const struct chunk *chunk = space_chunk_at(p);
     size_t offset = (uintptr_t)p % CHUNK_BYTES;
-    return chunk != NULL && is_aligned(offset, GRANULE_BYTES) &&
-           (chunk->used >> (offset >> GRANULE_SHIFT) & 1) == 0;
+    size_t granule = offset >> GRANULE_SHIFT;
+    if (chunk == NULL || !is_aligned(offset, GRANULE_BYTES))
+        return false;
+    return (chunk->used >> granule & 1) == 0 ||
+           (chunk->extents != NULL && (chunk->extents[granule].flags & EXTENT_WARM) != 0);
 }
 
 void misuse_unknown(const void *p) {

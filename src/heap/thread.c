@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "counters.h"
+#include "large.h"
 #include "metadata.h"
 #include "os_thread.h"
 #include "space.h"
@@ -25,6 +26,8 @@ enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS - 1 };
 #else
 enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS };
 #endif
+
+enum { THREAD_DRAINS = 4 }; /* heaps that one call of thread_drain() looks at */
 
 enum { THREAD_ASKS = 4 }; /* heaps in use whose threads are asked for before a new one is made */
 
@@ -172,6 +175,57 @@ static void thread_end(void *value) {
     heap_retire(heap);
     arena_detach(heap->arena);
     heap_put_spare(heap);
+}
+
+/* The main thread's heap, which is in no list, if it has one; its warm blocks are under their own lock. */
+static struct heap *thread_main_heap(void) {
+    return atomic_load_explicit(&thread_started, memory_order_acquire) && !heap_boot.shared
+               ? &heap_boot
+               : NULL;
+}
+
+void thread_drain(uint64_t now_ns) {
+    struct heap *main_heap = thread_main_heap();
+    if (main_heap != NULL)
+        large_drain(main_heap, now_ns);
+    os_lock_acquire(&heap_list_lock);
+    for (unsigned i = 0; i < THREAD_DRAINS && !list_is_empty(&heap_used); i++) {
+        struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
+        list_remove(&heap->node);
+        list_push_back(&heap_used, &heap->node);
+        large_drain(heap, now_ns);
+    }
+    os_lock_release(&heap_list_lock);
+}
+
+void thread_flush_warm(void) {
+    struct heap *main_heap = thread_main_heap();
+    if (main_heap != NULL)
+        large_flush(main_heap);
+    os_lock_acquire(&heap_list_lock);
+    LIST_FOR_EACH (node, &heap_used)
+        large_flush(LIST_ENTRY(node, struct heap, node));
+    os_lock_release(&heap_list_lock);
+}
+
+static size_t heap_warm_bytes(const struct heap *heap) {
+    return bytes_of_granules(atomic_load_explicit(&heap->warm.granules, memory_order_relaxed));
+}
+
+void thread_lock_list(void) {
+    os_lock_acquire(&heap_list_lock);
+}
+
+void thread_unlock_list(void) {
+    os_lock_release(&heap_list_lock);
+}
+
+size_t thread_warm_bytes_locked(void) {
+    struct heap *main_heap = thread_main_heap();
+    size_t bytes = main_heap != NULL ? heap_warm_bytes(main_heap) : 0;
+    LIST_FOR_EACH (node, &heap_used)
+        bytes += heap_warm_bytes(LIST_ENTRY(node, struct heap, node));
+    return bytes;
 }
 
 void thread_lock_for_fork(void) {

@@ -16,5 +16,18 @@ void thread_leave(struct heap *heap);
 /* From the library's constructor: threads may have heaps of their own from now on. */
 void thread_start(void);
 
+/* Gives back the warm blocks that other threads do not use, of a few threads each time, in turn. With no
+   lock held. */
+void thread_drain(uint64_t now_ns);
+
+/* Gives back the warm blocks of all threads. */
+void thread_flush_warm(void);
+
+/* Bytes of them. Under the lock that thread_lock_list() takes, and those of all domains: then they are
+   part of what is in use there. */
+void thread_lock_list(void);
+void thread_unlock_list(void);
+size_t thread_warm_bytes_locked(void);
+
 void thread_lock_for_fork(void);
 void thread_unlock_after_fork(bool child);

@@ -163,6 +163,7 @@ Test(fork, a_purge_in_flight_in_the_parent_is_dirty_in_the_child) {
     cr_assert_eq(space_chunk_at(freed), purged_in_arena);
     alloc_free(freed);
     alloc_free(whole);
+    thread_flush_warm();
     cr_assert_eq(purged_in_space->domain, &space_domain);
     start_purge(&arena_at(0)->domain, purged_in_arena);
     start_purge(&space_domain, purged_in_space);

@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "heap.h"
+#include "large.h"
 #include "options.h"
 #include "pagemap.h"
 #include "slab.h"
@@ -95,8 +96,10 @@ static inline void expect_heap(struct heap *heap) {
         cr_assert_eq(heap_current_direct(heap, bytes), heap->current[class_of_size(bytes)]);
 }
 
-/* No slab is left in the arena. */
+/* No slab and, but for warm ones, no block is left in the arena. */
 static inline void expect_all_given_back(void) {
+    large_flush(&heap_a);
+    large_flush(&heap_b);
     cr_assert_eq(arena->domain.used, 0u, "%zu granules are in use", arena->domain.used);
     cr_assert_eq(space_domain.chunks, atomic_load(&space_mapped_chunks));
 }
