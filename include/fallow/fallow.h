@@ -4,7 +4,8 @@
  * request, statistics, and the resident set as it really is. All functions may be called from any
  * thread at any time, from constructors to the last destructor, and in a child after fork(); none is
  * async-signal-safe. Sizes are bytes. Memory from any allocation function here (and from malloc and
- * its kin, where Fallow serves those names) may be freed by any free function here, in any thread. */
+ * its kin, where Fallow serves those names) may be freed by any free function here, in any thread. Two
+ * structs have the names of the functions that fill them: say `struct fallow_stats` in C++, too. */
 #ifndef FALLOW_FALLOW_H
 #define FALLOW_FALLOW_H
 

@@ -13,6 +13,7 @@
 #include "os_clock.h"
 #include "os_page.h"
 #include "purge.h"
+#include "purge_thread.h"
 #include "space.h"
 
 /* No address space is larger, and granules are counted in 32 bits. */
@@ -25,6 +26,9 @@ static void *alloc_fail(void) {
 
 /* A slow call that neither took nor gave an extent looks at the clock only so often. */
 enum { ALLOC_POLL_TURNS = 16 };
+
+/* Other threads' heaps that are looked at for warm blocks at the end of a heap's epoch. */
+enum { ALLOC_DRAINS = 4 };
 
 /* The end of every slow call. First, with the heap still in hand, its epoch; then, with no lock held,
    the purges that are due: in the heap's arena, in the space, and in one other arena, in turn, whose
@@ -40,8 +44,12 @@ static void alloc_leave(struct heap *heap) {
     struct arena *arena = heap->arena;
     bool epoch_ends = heap_tick(heap, now_ns);
     thread_leave(heap);
+    if (purge_thread_tend(now_ns) && options.dirty_decay_ms != 0)
+        return;
     if (epoch_ends)
-        thread_drain(now_ns);
+        thread_drain(now_ns, ALLOC_DRAINS);
+    if (purge_is_over())
+        purge_to_bounds_now(now_ns);
     purge_poll(&arena->domain, now_ns);
     purge_poll(&space_domain, now_ns);
     unsigned n = arena_count();

@@ -12,6 +12,7 @@
 #include "metadata.h"
 #include "options.h"
 #include "orphans.h"
+#include "purge_thread.h"
 #include "report.h"
 #include "space.h"
 #include "thread.h"
@@ -24,6 +25,7 @@ static void init_lock_all(void) {
     space_lock_for_fork();
     chunk_lock_for_fork();
     metadata_lock_for_fork();
+    chunk_note_fork();
 }
 
 /* From the bottom up: what an arena does for the child it does with the space unlocked again. */
@@ -43,6 +45,7 @@ static void init_fork_parent(void) {
 
 static void init_fork_child(void) {
     init_unlock_all(true);
+    purge_thread_after_fork();
 }
 
 /* The value of FALLOW_CONF, not asked for in programs that run with more rights than their user. */

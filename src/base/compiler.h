@@ -66,3 +66,11 @@ static always_inline size_t min_size(size_t a, size_t b) {
 static always_inline size_t max_size(size_t a, size_t b) {
     return a > b ? a : b;
 }
+
+static always_inline uint64_t min_u64(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static always_inline uint64_t max_u64(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}

@@ -11,6 +11,8 @@
 static struct os_lock chunk_spare_lock = OS_LOCK_INIT(metadata_spare);
 static struct chunk *chunk_spares; /* linked through `base` */
 
+static _Atomic unsigned chunk_forks; /* of the process and its ancestors; relaxed */
+
 struct chunk *chunk_create(char *base) {
     os_lock_acquire(&chunk_spare_lock);
     struct chunk *chunk = chunk_spares;
@@ -28,7 +30,25 @@ struct chunk *chunk_create(char *base) {
     list_init(&chunk->fit_node);
     list_init(&chunk->dirty_node);
     list_init(&chunk->lazy_node);
+    list_init(&chunk->once_node);
+    chunk_note_exclusive(chunk);
     return chunk;
+}
+
+unsigned chunk_fork_count(void) {
+    return atomic_load_explicit(&chunk_forks, memory_order_relaxed);
+}
+
+bool chunk_is_from_before_fork(const struct chunk *chunk) {
+    return atomic_load_explicit(&chunk->forks, memory_order_relaxed) != chunk_fork_count();
+}
+
+void chunk_note_exclusive(struct chunk *chunk) {
+    atomic_store_explicit(&chunk->forks, chunk_fork_count(), memory_order_relaxed);
+}
+
+void chunk_note_fork(void) {
+    atomic_fetch_add_explicit(&chunk_forks, 1, memory_order_relaxed);
 }
 
 void chunk_destroy(struct chunk *chunk) {
@@ -64,6 +84,7 @@ bits_t chunk_take(struct chunk *chunk, unsigned first, unsigned n) {
     chunk->in_use = (uint8_t)(chunk->in_use + n);
     chunk->dirty &= ~run;
     chunk->lazy &= ~run;
+    chunk->once &= ~run;
     return stale;
 }
 
@@ -90,6 +111,7 @@ void chunk_check(const struct chunk *chunk) {
     fallow_assert((used & (dirty | lazy | busy)) == 0);
     fallow_assert((dirty & (lazy | busy)) == 0);
     fallow_assert((lazy & busy) == 0);
+    fallow_assert((chunk->once & ~lazy) == 0);
     fallow_assert(((used | dirty | lazy | busy) & ~bits_low(CHUNK_GRANULES)) == 0);
     (void)used, (void)dirty, (void)lazy, (void)busy;
 }

@@ -35,6 +35,7 @@ enum { CHUNK_SPARSE_MAX = CHUNK_GRANULES / 4 };
 
 struct chunk {
     bits_t used, dirty, lazy, busy;
+    bits_t once;                 /* of lazy: advised once, and to be advised again */
     char *base;                  /* constant */
     struct extent *extents;      /* one descriptor a granule; constant once made */
     struct domain *domain;       /* who holds the chunk; NULL while it is part of a huge extent */
@@ -43,6 +44,9 @@ struct chunk {
     struct list_node fit_node;   /* the arena's bin of chunks with this longest free run */
     struct list_node dirty_node; /* the domain's list of this `order`, oldest first */
     struct list_node lazy_node;  /* the domain's chunks with lazy granules, oldest first */
+    struct list_node once_node;  /* those with granules in `once`, oldest first, */
+    uint64_t once_since_ns;      /* since then */
+    _Atomic unsigned forks;      /* forks of the process before it was certainly its own */
     uint8_t order;               /* enum chunk_order */
     uint8_t held;                /* dirty granules, if `order` is above DIRTY */
     uint8_t in_use;              /* granules in `used` */
@@ -93,6 +97,16 @@ void chunk_zero(const struct chunk *chunk, bits_t set);
 
 /* Debug builds: the sets are disjoint. */
 void chunk_check(const struct chunk *chunk);
+
+/* Forks of the process and its ancestors. */
+unsigned chunk_fork_count(void);
+
+/* Whether the process has forked since the chunk was known to be its own: another may have it too. */
+bool chunk_is_from_before_fork(const struct chunk *chunk);
+/* It turned out to be its own. */
+void chunk_note_exclusive(struct chunk *chunk);
+/* The process is about to fork. With all locks held. */
+void chunk_note_fork(void);
 
 void chunk_lock_for_fork(void);
 void chunk_unlock_after_fork(bool child);

@@ -17,15 +17,32 @@
 struct decay {
     _Atomic uint64_t epoch_end_ns; /* 0 before the first epoch; read without the lock as a hint */
     size_t low;                    /* lowest level in this epoch */
-    size_t low_since_look;         /* lowest level since decay_tick() was last called */
+    _Atomic uint64_t looked_ns;    /* when somebody last looked; written without the lock, as is */
+    _Atomic unsigned looks;        /* how often; may miss one of two at the same time */
+    unsigned noted_looks;          /* `looks` at the last decay_note() */
+    size_t level;                  /* at the last decay_note() */
+    size_t low_since_look;         /* lowest level since the last look */
 };
 
 /* The level sank to `level`, or rose (no effect). */
 static inline void decay_note(struct decay *decay, size_t level) {
+    unsigned looks = atomic_load_explicit(&decay->looks, memory_order_relaxed);
+    if (looks != decay->noted_looks) {
+        decay->noted_looks = looks;
+        decay->low_since_look = decay->level;
+    }
+    decay->level = level;
     if (level < decay->low)
         decay->low = level;
     if (level < decay->low_since_look)
         decay->low_since_look = level;
+}
+
+/* Somebody looked before the epoch's end. Without the lock. */
+static inline void decay_look(struct decay *decay, uint64_t now_ns) {
+    unsigned looks = atomic_load_explicit(&decay->looks, memory_order_relaxed);
+    atomic_store_explicit(&decay->looks, looks + 1, memory_order_relaxed);
+    atomic_store_explicit(&decay->looked_ns, now_ns, memory_order_relaxed);
 }
 
 /* Whether the epoch is over. */

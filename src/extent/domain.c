@@ -5,6 +5,8 @@
 #include "os_assert.h"
 #include "os_clock.h"
 
+_Atomic size_t domain_total_dirty, domain_total_lazy;
+
 void domain_init(struct domain *domain, bool is_space) {
     domain->is_space = is_space;
     list_init(&domain->dirty_chunks);
@@ -12,6 +14,7 @@ void domain_init(struct domain *domain, bool is_space) {
     list_init(&domain->sparse_chunks);
     list_init(&domain->held_chunks);
     list_init(&domain->lazy_chunks);
+    list_init(&domain->once_chunks);
 }
 
 static enum chunk_order domain_order_of(const struct domain *domain, const struct chunk *chunk) {
@@ -54,12 +57,25 @@ static void domain_list_lazy(struct domain *domain, struct chunk *chunk) {
 static void domain_unlist(struct domain *domain, struct chunk *chunk) {
     list_remove(&chunk->dirty_node);
     list_remove(&chunk->lazy_node);
+    list_remove(&chunk->once_node);
     domain->held -= chunk->held;
     chunk->held = 0;
     chunk->order = CHUNK_ORDER_NONE;
 }
 
+/* Changes the total by what has come together, so that domains do not share a cache line's every change. */
+static void domain_tell(_Atomic size_t *total, size_t *told, size_t now) {
+    size_t change = now - *told;
+    if (change + DOMAIN_TELL_GRANULES <= 2 * DOMAIN_TELL_GRANULES)
+        return;
+    atomic_fetch_add_explicit(total, change, memory_order_relaxed);
+    *told = now;
+}
+
 static void domain_note(struct domain *domain) {
+    domain_tell(&domain_total_dirty, &domain->told_dirty, domain->dirty);
+    domain_tell(&domain_total_lazy, &domain->told_lazy, domain->lazy);
+
     decay_note(&domain->decay, domain_decaying_locked(domain));
     atomic_store_explicit(&domain->purgeable, domain->dirty + domain->lazy, memory_order_relaxed);
 }
@@ -85,6 +101,13 @@ static void domain_order(struct domain *domain, struct chunk *chunk) {
     if (chunk->lazy == 0) {
         list_remove(&chunk->lazy_node);
         chunk->lazy_since_ns = 0;
+    }
+
+    if (chunk->once == 0) {
+        list_remove(&chunk->once_node);
+    } else if (list_is_empty(&chunk->once_node)) {
+        chunk->once_since_ns = os_clock_coarse_ns();
+        list_push_back(&domain->once_chunks, &chunk->once_node);
     }
     domain_note(domain);
 }
@@ -151,6 +174,7 @@ void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_
     chunk->busy |= set;
     chunk->dirty &= ~set;
     chunk->lazy &= ~set;
+    chunk->once &= ~set;
     domain->busy += dirty + lazy;
     domain->dirty -= dirty;
     domain->lazy -= lazy;

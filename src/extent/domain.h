@@ -4,7 +4,8 @@
 
    Equation, under the lock:  used + dirty + lazy + busy + clean = chunks * CHUNK_GRANULES,
    clean being the rest. A chunk with dirty granules is in one of four lists (enum chunk_order), one
-   with lazy granules in lazy_chunks, by the time since when that is so. Dirty granules that are not
+   with lazy granules in lazy_chunks, one with granules that are to be advised again in once_chunks, by
+   the time since when that is so. Dirty granules that are not
    to be purged by epochs (all orders but DIRTY) are in `dirty` and in `held`. */
 #pragma once
 
@@ -23,12 +24,19 @@ struct domain {
     size_t chunks;
     size_t used, dirty, lazy, busy;
     size_t held; /* of dirty */
-    struct list_node dirty_chunks, refused_chunks, sparse_chunks, held_chunks, lazy_chunks;
+    struct list_node dirty_chunks, refused_chunks, sparse_chunks, held_chunks;
+    struct list_node lazy_chunks, once_chunks;
+    size_t told_dirty, told_lazy; /* what is in domain_total_dirty and domain_total_lazy of it */
     struct decay decay;
 
     /* written under lock; read without it as a hint that a purge may be due */
     _Atomic size_t purgeable; /* dirty + lazy */
 };
+
+/* Granules in all domains, less up to DOMAIN_TELL_GRANULES of each; relaxed. */
+extern _Atomic size_t domain_total_dirty, domain_total_lazy;
+
+enum { DOMAIN_TELL_GRANULES = 64 };
 
 void domain_init(struct domain *domain, bool is_space);
 

@@ -5,9 +5,23 @@
 #pragma once
 
 #include "domain.h"
+#include "purge_batch.h"
 
 /* Does what is due in this domain at `now_ns`. Called with no lock held. Preserves errno. */
 void purge_poll_slow(struct domain *domain, uint64_t now_ns);
+
+/* The same with the caller's own batch, which is empty. */
+void purge_poll_with(struct purge_batch *batch, struct domain *domain, uint64_t now_ns);
+
+/* When there will be something to do in this domain, if nothing changes; UINT64_MAX: never. */
+uint64_t purge_due_ns(struct domain *domain, uint64_t now_ns);
+
+/* Whether there is more dirty or lazy memory, over all domains, than dirty_max and lazy_max allow. */
+bool purge_is_over(void);
+
+/* Purges what is above the bounds, the oldest first; with the caller's own batch, or one on the stack. */
+void purge_to_bounds(struct purge_batch *batch, uint64_t now_ns);
+void purge_to_bounds_now(uint64_t now_ns);
 
 /* Every domain: all dirty memory becomes lazy; with `clean`, all dirty and lazy memory is given
    back. Returns the bytes for which the kernel agreed. */

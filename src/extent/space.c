@@ -106,7 +106,7 @@ static void space_remove_locked(struct chunk *chunk) {
     if (chunk->huge) {
         /* One write, and no part of a huge page is lazy any more. */
         chunk->dirty |= chunk->lazy;
-        chunk->lazy = 0;
+        chunk->lazy = chunk->once = 0;
     }
 }
 
@@ -243,7 +243,7 @@ void space_make_huge(struct chunk *chunk) {
         os_advise(chunk->base, CHUNK_BYTES, OS_ADVISE_DONTNEED) != 0)
         return;
     chunk->dirty = 0;
-    chunk->lazy = 0;
+    chunk->lazy = chunk->once = 0;
     space_advise_huge(chunk, 1);
 }
 
@@ -279,8 +279,10 @@ struct chunk *space_take_at(char *base, size_t n) {
 
 void space_give(struct chunk *chunk) {
     fallow_assert(chunk->used == 0 && chunk->domain == NULL);
-    if (chunk->huge && chunk->dirty != 0)
-        chunk->dirty = chunk_free(chunk), chunk->lazy = 0; /* resident, and purged, as a whole */
+    if (chunk->huge && chunk->dirty != 0) { /* resident, and purged, as a whole */
+        chunk->dirty = chunk_free(chunk);
+        chunk->lazy = chunk->once = 0;
+    }
     os_lock_acquire(&space_domain.lock);
     domain_add_locked(&space_domain, chunk);
     space_settle_locked(chunk);

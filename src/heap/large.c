@@ -8,6 +8,8 @@
 #include "options.h"
 #include "os_page.h"
 #include "pagemap.h"
+#include "purge_thread.h"
+#include "thread.h"
 
 /* Granules for a block; a multiple of the page size where pages are larger than granules. */
 static size_t large_granules(size_t bytes) {
@@ -72,7 +74,7 @@ void large_free(struct heap *heap, struct extent *extent) {
     }
     struct warm_evicted evicted;
     warm_put(&heap->warm, extent, &evicted);
-    heap->touched |= evicted.count > 0;
+    heap->touched |= evicted.count > 0 || (thread_others() > 0 && purge_thread_is_away());
     large_give_evicted(&evicted);
 }
 

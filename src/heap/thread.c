@@ -20,14 +20,13 @@ static __thread unsigned char thread_rounds __attribute__((__tls_model__("initia
 
 enum { THREAD_RETIRED = 0xff }; /* thread_rounds: this thread's heap is gone for good */
 
-/* Calls of thread_end() for one thread. ThreadSanitizer takes its own state down in the last round. */
+/* Calls of thread_end() for one thread. ThreadSanitizer takes its own state down in the last round, and
+   a heap may be born in the first. */
 #ifdef __SANITIZE_THREAD__
-enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS - 1 };
+enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS - 2 };
 #else
 enum { THREAD_ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS };
 #endif
-
-enum { THREAD_DRAINS = 4 }; /* heaps that one call of thread_drain() looks at */
 
 enum { THREAD_ASKS = 4 }; /* heaps in use whose threads are asked for before a new one is made */
 
@@ -40,13 +39,33 @@ static pthread_key_t thread_key;
 static struct os_lock heap_list_lock = OS_LOCK_INIT(heap_list);
 static struct list_node heap_spares = LIST_HEAD_INIT(heap_spares);
 static struct list_node heap_used = LIST_HEAD_INIT(heap_used); /* but for the two shared ones */
+static _Atomic unsigned thread_heaps; /* in heap_used; changes under heap_list_lock */
+static _Atomic bool
+    thread_is_forked; /* one of them is the only thread that the process began with */
 
 static void thread_end(void *value);
+
+static void heap_enter_used_locked(struct heap *heap) {
+    list_push_back(&heap_used, &heap->node);
+    atomic_fetch_add_explicit(&thread_heaps, 1, memory_order_relaxed);
+}
+
+static void heap_leave_used_locked(struct heap *heap) {
+    if (!list_is_empty(&heap->node)) {
+        list_remove(&heap->node);
+        atomic_fetch_sub_explicit(&thread_heaps, 1, memory_order_relaxed);
+    }
+}
+
+unsigned thread_others(void) {
+    return atomic_load_explicit(&thread_heaps, memory_order_relaxed) -
+           atomic_load_explicit(&thread_is_forked, memory_order_relaxed);
+}
 
 /* An empty heap waits for a thread. */
 static void heap_put_spare(struct heap *heap) {
     os_lock_acquire(&heap_list_lock);
-    list_remove(&heap->node);
+    heap_leave_used_locked(heap);
     list_push_front(&heap_spares, &heap->node);
     os_lock_release(&heap_list_lock);
 }
@@ -58,8 +77,10 @@ static struct heap *heap_find_left_locked(void) {
     for (unsigned i = 0; i < THREAD_ASKS && !list_is_empty(&heap_used); i++) {
         struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
         list_remove(&heap->node);
-        if (heap->process_id == process_id && !os_thread_exists(process_id, heap->thread_id))
+        if (heap->process_id == process_id && !os_thread_exists(process_id, heap->thread_id)) {
+            atomic_fetch_sub_explicit(&thread_heaps, 1, memory_order_relaxed);
             return heap;
+        }
         list_push_back(&heap_used, &heap->node);
     }
     return NULL;
@@ -108,7 +129,7 @@ static struct heap *thread_birth(void) {
     heap->process_id = os_process_id();
     heap->thread_id = os_thread_id();
     os_lock_acquire(&heap_list_lock);
-    list_push_back(&heap_used, &heap->node);
+    heap_enter_used_locked(heap);
     os_lock_release(&heap_list_lock);
     thread_heap = heap;
     /* May allocate; the heap is in place. Should it fail, the thread's end goes unnoticed. */
@@ -177,19 +198,21 @@ static void thread_end(void *value) {
     heap_put_spare(heap);
 }
 
-/* The main thread's heap, which is in no list, if it has one; its warm blocks are under their own lock. */
-static struct heap *thread_main_heap(void) {
-    return atomic_load_explicit(&thread_started, memory_order_acquire) && !heap_boot.shared
+/* The main thread's heap, which is in no list until that thread ends, or NULL. */
+static struct heap *thread_main_heap_locked(void) {
+    return atomic_load_explicit(&thread_started, memory_order_acquire) && !heap_boot.shared &&
+                   heap_boot.arena != NULL && list_is_empty(&heap_boot.node)
                ? &heap_boot
                : NULL;
 }
 
-void thread_drain(uint64_t now_ns) {
-    struct heap *main_heap = thread_main_heap();
+void thread_drain(uint64_t now_ns, size_t threads) {
+    os_lock_acquire(&heap_list_lock);
+    struct heap *main_heap = thread_main_heap_locked();
     if (main_heap != NULL)
         large_drain(main_heap, now_ns);
-    os_lock_acquire(&heap_list_lock);
-    for (unsigned i = 0; i < THREAD_DRAINS && !list_is_empty(&heap_used); i++) {
+    threads = min_size(threads, thread_heaps);
+    for (size_t i = 0; i < threads; i++) {
         struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
         list_remove(&heap->node);
         list_push_back(&heap_used, &heap->node);
@@ -199,10 +222,10 @@ void thread_drain(uint64_t now_ns) {
 }
 
 void thread_flush_warm(void) {
-    struct heap *main_heap = thread_main_heap();
+    os_lock_acquire(&heap_list_lock);
+    struct heap *main_heap = thread_main_heap_locked();
     if (main_heap != NULL)
         large_flush(main_heap);
-    os_lock_acquire(&heap_list_lock);
     LIST_FOR_EACH (node, &heap_used)
         large_flush(LIST_ENTRY(node, struct heap, node));
     os_lock_release(&heap_list_lock);
@@ -210,6 +233,13 @@ void thread_flush_warm(void) {
 
 static size_t heap_warm_bytes(const struct heap *heap) {
     return bytes_of_granules(atomic_load_explicit(&heap->warm.granules, memory_order_relaxed));
+}
+
+bool thread_has_warm(void) {
+    thread_lock_list();
+    size_t bytes = thread_warm_bytes_locked();
+    thread_unlock_list();
+    return bytes > 0;
 }
 
 void thread_lock_list(void) {
@@ -221,7 +251,7 @@ void thread_unlock_list(void) {
 }
 
 size_t thread_warm_bytes_locked(void) {
-    struct heap *main_heap = thread_main_heap();
+    struct heap *main_heap = thread_main_heap_locked();
     size_t bytes = main_heap != NULL ? heap_warm_bytes(main_heap) : 0;
     LIST_FOR_EACH (node, &heap_used)
         bytes += heap_warm_bytes(LIST_ENTRY(node, struct heap, node));
@@ -237,10 +267,13 @@ void thread_unlock_after_fork(bool child) {
     if (child) {
         /* Heaps of threads that the child has not may be in the middle of something: let them be. */
         list_init(&heap_used);
+        atomic_store_explicit(&thread_heaps, 0, memory_order_relaxed);
+        atomic_store_explicit(&thread_is_forked, false, memory_order_relaxed);
         if (thread_heap != NULL && thread_heap != &heap_boot) {
             thread_heap->process_id = os_process_id();
             thread_heap->thread_id = os_thread_id();
-            list_push_back(&heap_used, &thread_heap->node);
+            heap_enter_used_locked(thread_heap);
+            atomic_store_explicit(&thread_is_forked, true, memory_order_relaxed);
         }
         os_lock_reset(&heap_list_lock);
         os_lock_reset(&shared_heap_lock);

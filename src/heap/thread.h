@@ -16,9 +16,15 @@ void thread_leave(struct heap *heap);
 /* From the library's constructor: threads may have heaps of their own from now on. */
 void thread_start(void);
 
-/* Gives back the warm blocks that other threads do not use, of a few threads each time, in turn. With no
-   lock held. */
-void thread_drain(uint64_t now_ns);
+/* Gives back the warm blocks that other threads do not use: the main thread's and those of so many
+   others, in turn. With no lock held. */
+void thread_drain(uint64_t now_ns, size_t threads);
+
+/* Whether any thread has some. */
+bool thread_has_warm(void);
+
+/* Threads that have a heap, but for the main one, or the one that a forked child began with. */
+unsigned thread_others(void);
 
 /* Gives back the warm blocks of all threads. */
 void thread_flush_warm(void);

@@ -9,20 +9,40 @@
 #include "os_map.h"
 #include "os_page.h"
 #include "os_syscall.h"
+#include "os_thread.h"
 
 enum os_probe { OS_PROBE_UNKNOWN, OS_PROBE_YES, OS_PROBE_NO };
 
 static _Atomic unsigned char os_probe_answer;
 
+static const unsigned char os_kernel_advice[] = {
+    [OS_ADVISE_FREE] = MADV_FREE,
+    [OS_ADVISE_DONTNEED] = MADV_DONTNEED,
+    [OS_ADVISE_HUGEPAGE] = MADV_HUGEPAGE,
+    [OS_ADVISE_NOHUGEPAGE] = MADV_NOHUGEPAGE,
+};
+
 int os_advise(void *addr, size_t bytes, enum os_advice advice) {
-    static const unsigned char kernel_advice[] = {
-        [OS_ADVISE_FREE] = MADV_FREE,
-        [OS_ADVISE_DONTNEED] = MADV_DONTNEED,
-        [OS_ADVISE_HUGEPAGE] = MADV_HUGEPAGE,
-        [OS_ADVISE_NOHUGEPAGE] = MADV_NOHUGEPAGE,
-    };
-    long result = os_syscall3(SYS_madvise, (long)addr, (long)bytes, kernel_advice[advice]);
+    long result = os_syscall3(SYS_madvise, (long)addr, (long)bytes, os_kernel_advice[advice]);
     return os_syscall_failed(result) ? (int)-result : 0;
+}
+
+/* PIDFD_SELF, the process without a descriptor: 6.15. */
+enum { OS_PIDFD_SELF = -10001 };
+
+long os_advise_ranges(const struct os_range *ranges, size_t count, enum os_advice advice) {
+    long advice_now = os_kernel_advice[advice];
+    long done =
+        os_syscall5(SYS_process_madvise, OS_PIDFD_SELF, (long)ranges, (long)count, advice_now, 0);
+    if (done != -EBADF)
+        return done;
+    /* Before 6.15: a descriptor, opened and closed each time. */
+    long fd = os_syscall2(SYS_pidfd_open, os_process_id(), 0);
+    if (os_syscall_failed(fd))
+        return done;
+    done = os_syscall5(SYS_process_madvise, fd, (long)ranges, (long)count, advice_now, 0);
+    os_syscall1(SYS_close, fd);
+    return done;
 }
 
 /* qemu-user has returned success for MADV_DONTNEED and kept the contents. */

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "os_syscall.h"
@@ -23,6 +25,17 @@ static inline bool os_thread_exists(long process_id, long thread_id) {
 /* Lets another thread run on this CPU: sched_yield. */
 static inline void os_thread_yield(void) {
     os_syscall0(SYS_sched_yield);
+}
+
+/* Sleeps until woken, for so long at most, or not at all if the word is not `value`; may return early:
+   futex. */
+static inline void os_thread_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns) {
+    struct timespec timeout = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    os_syscall4(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value, (long)&timeout);
+}
+
+static inline void os_thread_wake(_Atomic uint32_t *word) {
+    os_syscall3(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1);
 }
 
 /* Sleeps for a millisecond, or less if a signal comes. */

@@ -1,7 +1,8 @@
 # The interface and the process: threads, forks, destructors, early calls, limits, stages.
 
 foreach(name alignment interface errno_kept usable_size realloc_contents calloc_zero threads_churn
-        producer_consumer thread_storm fork_single fork_threads destructors exit_threads limits stages)
+        producer_consumer thread_storm fork_single fork_threads destructors exit_threads limits stages
+        purge_thread)
     fallow_check_program(integration_${name} SOURCES integration/${name}.c)
 endforeach()
 foreach(name destructors_cxx operators)
@@ -56,6 +57,12 @@ fallow_check(integration.limits PROGRAM integration_limits UNSANITIZED)
 fallow_check(integration.limits.small PROGRAM integration_limits ARGS small UNSANITIZED)
 fallow_check(integration.limits.from_outside PROGRAM integration_limits ARGS small UNSANITIZED
     UNDER prlimit --as=16777216)
+
+# The purge thread, which the sanitizers' runtimes do not know or bring into trouble with signals.
+foreach(way sleep exit exec fork signals none)
+    fallow_check(integration.purge_thread.${way} PROGRAM integration_purge_thread ARGS ${way}
+        UNSANITIZED CONF lazy_decay_ms:1500)
+endforeach()
 
 # What the kernel says of each stage. A sanitizer's shadow would count as well.
 fallow_check(integration.stages.by_call PROGRAM integration_stages ARGS by_call UNSANITIZED

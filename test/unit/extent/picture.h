@@ -63,6 +63,7 @@ static inline void picture_draw(struct chunk *chunk, const char *written) {
     list_init(&chunk->fit_node);
     list_init(&chunk->dirty_node);
     list_init(&chunk->lazy_node);
+    list_init(&chunk->once_node);
     chunk->used = picture_set(&picture, 'a');
     chunk->dirty = picture_set(&picture, 'd');
     chunk->lazy = picture_set(&picture, '~');

@@ -108,6 +108,17 @@ Test(decay, after_a_sleep_what_was_needed_since_the_last_look_is_not_idle) {
     cr_assert_eq(decay_tick(&decay, 9, start + 1000, EPOCH), 2u);
 }
 
+Test(decay, a_burst_before_a_sleep_is_idle_at_the_first_look_after_it) {
+    struct decay decay = {0};
+    decay_tick(&decay, 0, start, EPOCH);
+    for (size_t level = 1; level <= 9; level++) { /* freed one by one, with a look after each */
+        decay_note(&decay, level);
+        decay_look(&decay, start + level);
+    }
+    decay_note(&decay, 8); /* by the call that looks after a second */
+    cr_assert_eq(decay_tick(&decay, 8, start + 1000, EPOCH), 8u);
+}
+
 Test(decay, a_level_above_the_low_one_changes_nothing) {
     struct decay decay = {.low = 4};
     decay_note(&decay, 5);

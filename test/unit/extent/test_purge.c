@@ -149,6 +149,7 @@ Test(purge, the_oldest_chunk_goes_first) {
     struct chunk *old = chunk_like("add"), *young = chunk_like("add");
     poll_after(0);
     arena->domain.decay.low = 2; /* as if two of the four had been needed */
+    arena->domain.decay.low_since_look = 2;
     poll_after(EPOCH);
     expect_picture(old, "a~~.");
     expect_picture(young, "add.");

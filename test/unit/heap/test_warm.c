@@ -178,7 +178,7 @@ Test(warm, others_take_it_from_a_thread_that_sleeps) {
     cr_assert_eq(thread_warm_bytes_locked(), (THREADS + 1) * 512u * KIB);
     thread_unlock_list();
     for (uint64_t now_ns = heap_epoch_ns; now_ns < 10 * heap_epoch_ns; now_ns += heap_epoch_ns)
-        thread_drain(now_ns);
+        thread_drain(now_ns, 4);
     thread_lock_list();
     cr_assert_eq(thread_warm_bytes_locked(), 0u);
     thread_unlock_list();

@@ -1,0 +1,178 @@
+/* The life of the purge thread. It is no thread of libc's (os_clone.h): libc may call free with its own
+   locks held, and a thread that libc counts would keep a process alive whose main thread has left by
+   pthread_exit().
+
+   Who frees memory and who is about to sleep or end must not miss each other: the thread publishes when
+   it will look next (`due_ns`), then looks once more; the other side frees, then reads `due_ns`.
+
+   Starting a thread, naming it and waiting are calls that a sandbox may kill for, so it is started only
+   where the caller certainly has no seccomp filter (docs/decisions/0007). */
+#include "purge_thread.h"
+
+#include "arena.h"
+#include "compiler.h"
+#include "counters.h"
+#include "options.h"
+#include "os_clock.h"
+#include "os_clone.h"
+#include "os_seccomp.h"
+#include "os_thread.h"
+#include "purge.h"
+#include "space.h"
+#include "thread.h"
+
+enum {
+    PURGE_THREAD_ITEMS = 256,
+    PURGE_THREAD_IDLE_LOOKS = 20, /* with nothing to do, before it ends: a second */
+    PURGE_THREAD_YIELDS = 1000,   /* waiting for one to end */
+};
+
+/* How often it looks while it knows of nothing, and how far ahead "soon" is. */
+static const uint64_t purge_thread_look_ns = 50000000;
+
+/* The longest sleep: the process may have one thread again meanwhile. */
+static const uint64_t purge_thread_nap_ns = 1000000000;
+
+/* Where no thread could be started, it is tried again after this long. */
+static const uint64_t purge_thread_retry_ns = 10000000000;
+
+static const uint64_t purge_thread_ending = UINT64_MAX;
+
+_Atomic bool purge_thread_looks_soon;
+
+static struct os_clone purge_clone;
+static _Atomic bool purge_thread_starting;   /* by one thread at a time */
+static _Atomic uint64_t purge_thread_due_ns; /* when it looks next, or purge_thread_ending */
+static _Atomic uint32_t purge_thread_word;   /* futex: 1 wakes it */
+static _Atomic uint64_t purge_thread_try_ns; /* not started before this time */
+static _Atomic long purge_thread_process_id; /* 0: not asked yet */
+
+/* The thread's own. */
+static struct purge_item purge_thread_items[PURGE_THREAD_ITEMS];
+static struct purge_run purge_thread_runs[OS_RANGES_MAX];
+static struct os_range purge_thread_ranges[OS_RANGES_MAX];
+
+static bool purge_thread_is_wanted(void) {
+    if (options.purge == PURGE_NEVER || options.purge_thread == PURGE_THREAD_NEVER)
+        return false;
+    return options.purge_thread == PURGE_THREAD_ALWAYS || thread_others() > 0;
+}
+
+/* --- in the thread --- */
+
+static void purge_thread_look(struct purge_batch *batch, uint64_t now_ns) {
+    thread_drain(now_ns, SIZE_MAX);
+    for (unsigned i = 0; i < arena_count(); i++)
+        purge_poll_with(batch, &arena_at(i)->domain, now_ns);
+    purge_poll_with(batch, &space_domain, now_ns);
+    purge_to_bounds(batch, now_ns);
+}
+
+static uint64_t purge_thread_next_ns(uint64_t now_ns) {
+    uint64_t due_ns = thread_has_warm() ? now_ns + purge_thread_look_ns : UINT64_MAX;
+    for (unsigned i = 0; i < arena_count(); i++)
+        due_ns = min_u64(due_ns, purge_due_ns(&arena_at(i)->domain, now_ns));
+    return min_u64(due_ns, purge_due_ns(&space_domain, now_ns));
+}
+
+static void purge_thread_publish(uint64_t due_ns, uint64_t now_ns) {
+    bool soon = due_ns <= now_ns + 2 * purge_thread_look_ns;
+    atomic_store(&purge_thread_due_ns, due_ns);
+    atomic_store(&purge_thread_looks_soon, soon);
+}
+
+/* Until it is due, which is looked at once more: what was freed before it was published is seen here,
+   what is freed later wakes it. */
+static void purge_thread_sleep(uint64_t now_ns) {
+    uint64_t due_ns = min_u64(atomic_load(&purge_thread_due_ns), purge_thread_next_ns(now_ns));
+    due_ns = min_u64(due_ns, now_ns + purge_thread_nap_ns);
+    os_thread_wait(&purge_thread_word, 0, due_ns > now_ns ? due_ns - now_ns : 0);
+    atomic_store(&purge_thread_word, 0);
+}
+
+static void purge_thread_body(void) {
+    struct purge_batch batch = {
+        .max_items = PURGE_THREAD_ITEMS,
+        .max_runs = OS_RANGES_MAX,
+        .items = purge_thread_items,
+        .runs = purge_thread_runs,
+        .ranges = purge_thread_ranges,
+    };
+    unsigned idle_looks = 0;
+    os_clone_set_name("fallow-purge");
+    for (;;) {
+        uint64_t now_ns = os_clock_coarse_ns();
+        purge_thread_look(&batch, now_ns);
+        uint64_t due_ns = purge_thread_next_ns(now_ns);
+        bool wanted = purge_thread_is_wanted();
+        idle_looks = due_ns == UINT64_MAX ? idle_looks + 1 : 0;
+        if (!wanted || idle_looks >= PURGE_THREAD_IDLE_LOOKS) {
+            purge_thread_publish(purge_thread_ending, now_ns);
+            if (!wanted || purge_thread_next_ns(now_ns) == UINT64_MAX)
+                return;
+        }
+        purge_thread_publish(due_ns == UINT64_MAX ? now_ns + purge_thread_look_ns : due_ns, now_ns);
+        purge_thread_sleep(now_ns);
+    }
+}
+
+/* --- in other threads --- */
+
+/* It sleeps for longer than what there is to purge now can wait. */
+static void purge_thread_wake(uint64_t due_ns, uint64_t now_ns) {
+    if (atomic_compare_exchange_strong(&purge_thread_due_ns, &due_ns, now_ns)) {
+        atomic_store(&purge_thread_word, 1);
+        os_thread_wake(&purge_thread_word);
+    }
+}
+
+/* Not so in the child of a vfork, which shares this memory but is a process of its own. */
+static bool purge_thread_is_at_home(void) {
+    long id = os_process_id(), none = 0;
+    return atomic_compare_exchange_strong(&purge_thread_process_id, &none, id) || none == id;
+}
+
+static bool purge_thread_start(uint64_t now_ns) {
+    if (now_ns < atomic_load_explicit(&purge_thread_try_ns, memory_order_relaxed) ||
+        atomic_exchange(&purge_thread_starting, true))
+        return false;
+    bool started = atomic_load(&purge_clone.thread_id) != 0; /* by another thread, just now */
+    if (!started && purge_thread_is_at_home() && os_seccomp_is_absent()) {
+        purge_thread_publish(now_ns, now_ns);
+        started = os_clone_start(&purge_clone, purge_thread_body, &thread_heap) > 0;
+        if (started)
+            counters_add(COUNTER_purge_threads, 1);
+    }
+    if (!started) {
+        atomic_store(&purge_thread_looks_soon, false);
+        atomic_store(&purge_thread_try_ns, now_ns + purge_thread_retry_ns);
+    }
+    atomic_store(&purge_thread_starting, false);
+    return started;
+}
+
+bool purge_thread_tend(uint64_t now_ns) {
+    for (unsigned tries = 0; atomic_load(&purge_clone.thread_id) != 0; tries++) {
+        uint64_t due_ns = atomic_load(&purge_thread_due_ns);
+        if (due_ns != purge_thread_ending) {
+            bool late = due_ns > now_ns + 2 * purge_thread_look_ns;
+            if (late || (due_ns > now_ns && purge_is_over()))
+                purge_thread_wake(due_ns, now_ns);
+            return true;
+        }
+        if (tries == PURGE_THREAD_YIELDS)
+            return false;
+        os_thread_yield();
+    }
+    return purge_thread_is_wanted() && purge_thread_start(now_ns);
+}
+
+void purge_thread_after_fork(void) {
+    atomic_store(&purge_thread_process_id, 0);
+    atomic_store(&purge_clone.thread_id, 0);
+    atomic_store(&purge_thread_starting, false);
+    atomic_store(&purge_thread_looks_soon, false);
+    atomic_store(&purge_thread_due_ns, 0);
+    atomic_store(&purge_thread_word, 0);
+    atomic_store(&purge_thread_try_ns, 0);
+}
