@@ -3,6 +3,7 @@
 
 #include "ebizzy_report.h"
 
+#include "bench_json.h"
 #include "rss_sampler.h"
 
 #include <inttypes.h>
@@ -106,19 +107,6 @@ void ebizzy_report_text(const struct ebizzy_options *options, const struct which
         text_details(options, result);
 }
 
-static void json_string(const char *name, const char *value) {
-    printf("\"%s\": \"", name);
-    for (; *value; value++) {
-        if (*value == '"' || *value == '\\')
-            putchar('\\');
-        if ((unsigned char)*value < 0x20)
-            printf("\\u%04x", (unsigned)*value);
-        else
-            putchar(*value);
-    }
-    putchar('"');
-}
-
 static void json_bool(const char *name, bool value) {
     printf("    \"%s\": %s,\n", name, value ? "true" : "false");
 }
@@ -183,11 +171,9 @@ void ebizzy_report_json(const struct ebizzy_options *options, const struct which
            result->records);
     printf("  \"real_s\": %.6f,\n  \"load_s\": %.6f,\n  \"user_s\": %.6f,\n  \"sys_s\": %.6f,\n",
            result->real_s, result->load_s, result->user_s, result->system_s);
-    printf("  \"malloc\": {");
-    json_string("name", which->name);
-    printf(", ");
-    json_string("path", which->path);
-    printf("},\n  \"thread_records\": [");
+    printf("  ");
+    bench_json_malloc(which);
+    printf(",\n  \"thread_records\": [");
     for (unsigned i = 0; i < options->threads; i++)
         printf("%s%" PRIu64, i ? ", " : "", result->thread_records[i]);
     printf("],\n");

@@ -8,15 +8,12 @@
 
 #include "bench_clock.h"
 #include "bench_fail.h"
+#include "bench_rollup.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { SAMPLES_KEPT = 8192, ROLLUP_BYTES = 4096, MOMENTS = RSS_MOMENT_END + 1 };
+enum { SAMPLES_KEPT = 8192, MOMENTS = RSS_MOMENT_END + 1 };
 
 struct sum {
     uint64_t peak_kib;
@@ -47,27 +44,8 @@ static struct {
 
 bool rss_sampler_open(void) {
     bench_clock_condition(&sampler.wake);
-    sampler.fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+    sampler.fd = bench_rollup_open();
     return sampler.fd >= 0;
-}
-
-// The kernel walks the page tables once per read from offset 0, so the text is taken in one read if
-// it can be.
-static bool read_rollup(char text[ROLLUP_BYTES]) {
-    size_t length = 0;
-    ssize_t got;
-    do {
-        got = pread(sampler.fd, text + length, ROLLUP_BYTES - 1 - length, (off_t)length);
-        if (got > 0)
-            length += (size_t)got;
-    } while (got > 0 && length < ROLLUP_BYTES - 1);
-    text[length] = '\0';
-    return length > 0;
-}
-
-static uint64_t rollup_kib(const char *text, const char *name) {
-    const char *line = strstr(text, name);
-    return line ? strtoull(line + strlen(name), NULL, 10) : 0;
 }
 
 static void sum_add(struct sum *sum, uint64_t kib) {
@@ -77,15 +55,15 @@ static void sum_add(struct sum *sum, uint64_t kib) {
 }
 
 static void take_locked(enum rss_moment moment) {
-    static char text[ROLLUP_BYTES];
     uint64_t cpu_before_ns = bench_clock_thread_cpu_ns();
-    if (sampler.fd < 0 || !read_rollup(text))
+    struct bench_rollup rollup;
+    if (!bench_rollup_read(sampler.fd, &rollup))
         return;
 
     struct rss_sample sample = {
         .at_ns = sampler.window_ns ? (int64_t)(bench_clock_ns() - sampler.window_ns) : 0,
-        .rss_kib = rollup_kib(text, "\nRss:"),
-        .lazy_kib = rollup_kib(text, "\nLazyFree:"),
+        .rss_kib = rollup.rss_kib,
+        .lazy_kib = rollup.lazy_kib,
         .moment = moment,
     };
     if (sampler.kept < SAMPLES_KEPT)

@@ -1,4 +1,5 @@
-"""The chart of bench/run ebizzy: two panels, memory kept and memory given back at once, on one scale.
+"""The chart of bench/run ebizzy: two panels, memory kept and memory given back at once, on one scale; and what every
+chart is drawn by (see panels.py).
 
 Python decides what is drawn, gnuplot draws it, once as SVG and once as PNG. The background is the chart's own, so it
 reads the same on a light and on a dark page.
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 
 import allocators
+import common
 import machine
 
 WIDTH, HEADER, ROW, FOOTER = 1400, 112, 480, 64
@@ -28,7 +30,7 @@ MODES = {"walk": "walking all 256 MiB of records (cache-cold)",
          "stuck": "always the same record (--rng stuck, cache-hot)"}
 
 
-def _quote(text):
+def quote(text):
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -67,9 +69,9 @@ def _messages(cells):
     return title, "  ".join(below)
 
 
-def _label(text, x, y, size, colour, align="left", bold=False, height=1):
+def label(text, x, y, size, colour, align="left", bold=False, height=1):
     font = f"DejaVu Sans{':Bold' if bold else ''},{size}"
-    return (f"set label {_quote(text)} at screen {x / WIDTH:.5f},{1 - y / height:.5f} {align} font {_quote(font)} "
+    return (f"set label {quote(text)} at screen {x / WIDTH:.5f},{1 - y / height:.5f} {align} font {quote(font)} "
             f"tc rgb '{colour}' noenhanced front")
 
 
@@ -81,7 +83,7 @@ def _key(series, x, y, height):
         corners = [f"screen {px / WIDTH:.5f},{1 - py / height:.5f}" for px, py in ((x, y + 6), (x + 13, y - 7))]
         lines += [f"set object {number} rect from {corners[0]} to {corners[1]} fs solid 1 noborder "
                   f"fc rgb '{COLOURS[allocator.key]}' front",
-                  _label(name, x + 20, y, 12, INK, height=height)]
+                  label(name, x + 20, y, 12, INK, height=height)]
         x += 20 + 12 * 0.62 * len(name) + 22
     return lines
 
@@ -97,7 +99,7 @@ def _panel(options, cells, rng, policy, heading, series, box, height, scale, fir
     left, right, top, bottom = box
     group = len(series) + 1.1  # bars and a gap
     lines = ["unset label", "unset object", *_key(series, left, top - 28, height),
-             _label(heading, left, top - 58, 15, INK, bold=True, height=height)]
+             label(heading, left, top - 58, 15, INK, bold=True, height=height)]
     blocks, plots = [], []
     for s, allocator in enumerate(series):
         name = "$" + allocator.key.replace("-", "_")
@@ -111,7 +113,7 @@ def _panel(options, cells, rng, policy, heading, series, box, height, scale, fir
             if ratio is not None:
                 text = f"{ratio:.2f}" if allocator.key == "fallow" else f"{ratio:.1f}×"
                 size = 11 if allocator.key == "fallow" else 15
-                lines.append(f"set label {_quote(text)} at first {x + .5},{rate} center offset 0,0.7 "
+                lines.append(f"set label {quote(text)} at first {x + .5},{rate} center offset 0,0.7 "
                              f"font 'DejaVu Sans:Bold,{size}' tc rgb '{FALLOW}' noenhanced front")
         blocks += [f"{name} << EOD", *rows, "EOD"]
         plots.append(f"{name} using 1:2:3:4:5:6 with boxxyerror fs solid 1 noborder lc rgb '{COLOURS[allocator.key]}' "
@@ -151,16 +153,15 @@ def script(options, where, drawn, cells, warnings, date):
                             number == 0)
             left = right + GAP
 
-    rounds = f"median of {options.rounds} interleaved rounds" if options.rounds > 1 else "one round"
     footer = (f"fallow-ebizzy -S {options.seconds:g} -n 512, {' and '.join(MODES[rng] for rng in options.modes)}; "
-              f"{rounds}.")
+              f"{common.rounds(options)}.")
     lines += ["unset label", "unset object", "unset border", "unset tics", "unset grid",
               "set margins 0,0,0,0", "set xrange [0:1]", "set yrange [0:1]",
-              _label(title, MARGIN_LEFT, 42, 23, INK, bold=True, height=height),
-              _label(below, MARGIN_LEFT, 84, 14, FAINT, height=height),
-              _label(footer, MARGIN_LEFT, height - 42, 11, FAINT, height=height),
-              _label("  ".join(warnings), MARGIN_LEFT, height - 64, 11, WARNING, bold=True, height=height),
-              _label(f"{machine.one_line(where)}.  {date:%Y-%m-%d}", MARGIN_LEFT, height - 20, 11, FAINT,
+              label(title, MARGIN_LEFT, 42, 23, INK, bold=True, height=height),
+              label(below, MARGIN_LEFT, 84, 14, FAINT, height=height),
+              label(footer, MARGIN_LEFT, height - 42, 11, FAINT, height=height),
+              label("  ".join(warnings), MARGIN_LEFT, height - 64, 11, WARNING, bold=True, height=height),
+              label(f"{machine.one_line(where)}.  {date:%Y-%m-%d}", MARGIN_LEFT, height - 20, 11, FAINT,
                      height=height),
               "plot NaN notitle", "unset multiplot"]
     return "\n".join(lines) + "\n", height
@@ -177,22 +178,25 @@ def _finish_svg(path):
         file.write(text)
 
 
-def draw(base, options, where, drawn, cells, warnings, date):
-    """Writes base.svg and base.png. Returns the suffixes of what was written."""
+def render(base, commands, height):
+    """Has gnuplot write base.svg and base.png. Returns the suffixes of what was written."""
     if not shutil.which("gnuplot"):
         print("No chart: gnuplot is not installed")
         return []
-    commands, height = script(options, where, drawn, cells, warnings, date)
     terminals = {
         "svg": f"svg size {WIDTH},{height} dynamic enhanced font 'DejaVu Sans,12' background '{PAPER}'",
         "png": f"pngcairo size {2 * WIDTH},{2 * height} enhanced font 'DejaVu Sans,12' fontscale 1.5 linewidth 2 "
                f"background '{PAPER}'",
     }
     for suffix, terminal in terminals.items():
-        done = subprocess.run(["gnuplot"], input=f"set terminal {terminal}\nset output {_quote(f'{base}.{suffix}')}\n"
+        done = subprocess.run(["gnuplot"], input=f"set terminal {terminal}\nset output {quote(f'{base}.{suffix}')}\n"
                               + commands, text=True, capture_output=True)
         if done.returncode != 0 or done.stderr:
             print(f"No {suffix.upper()} chart: gnuplot said\n{done.stderr.strip()}")
             return []
     _finish_svg(f"{base}.svg")
     return list(terminals)
+
+
+def draw(base, options, where, drawn, cells, warnings, date):
+    return render(base, *script(options, where, drawn, cells, warnings, date))

@@ -5,9 +5,7 @@ import csv
 import datetime
 import json
 import os
-import subprocess
 import sys
-import time
 from statistics import median
 
 import allocators
@@ -27,12 +25,11 @@ def parse():
                         help="walk the whole set, cache-cold (default), or only ever copy chunk 0, cache-hot, as the "
                              "historical program does; see fallow-ebizzy --help")
     parser.add_argument("--threads", type=_numbers, metavar="N,...", help="(1,2,4,8)")
-    parser.add_argument("--rounds", type=_at_least(1, int), metavar="N", help="(3)")
-    parser.add_argument("--seconds", type=_at_least(0.1, float), metavar="S", help="of each run (3)")
+    parser.add_argument("--rounds", type=common.at_least(1, int), metavar="N", help="(3)")
+    parser.add_argument("--seconds", type=common.at_least(0.1, float), metavar="S", help="of each run (3)")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,...",
                         help="of " + ", ".join(a.key for a in allocators.ALL))
-    parser.add_argument("--output", metavar="DIR", default=os.path.join(common.ROOT, "build", "bench-results"),
-                        help="where results go, each run in a directory by its date (build/bench-results)")
+    common.add_output(parser)
     options = parser.parse_args()
     options.threads = options.threads or ([1, 2] if options.quick else [1, 2, 4, 8])
     options.rounds = options.rounds or (1 if options.quick else 3)
@@ -42,18 +39,6 @@ def parse():
     if unknown:
         parser.error(f"--only: no allocator {', '.join(sorted(unknown))}")
     return options
-
-
-def _at_least(least, kind):
-    def convert(text):
-        try:
-            number = kind(text)
-        except ValueError:
-            number = None
-        if number is None or not least <= number < 1e6:
-            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {least}")
-        return number
-    return convert
 
 
 def _numbers(text):
@@ -70,48 +55,16 @@ def command_line(options, threads, rng):
     return ["-S", f"{options.seconds:g}", "-n", "512", "-t", str(threads), "--rng", rng]
 
 
-def run_once(program, options, allocator, path, threads, rng):
-    """One run's JSON. Whatever is not exactly as told ends the comparison: a wrong figure is worse than none."""
-    command = [program, *command_line(options, threads, rng), "--json"]
-    try:
-        done = subprocess.run(command, env=allocators.environment(allocator, path), capture_output=True, text=True,
-                              timeout=60 + 10 * options.seconds)
-    except subprocess.TimeoutExpired:
-        common.fail(f"{allocator.label}: no end of {' '.join(command)}")
-    if done.returncode != 0:
-        common.fail(f"{allocator.label}: {' '.join(command)} ended with {done.returncode}\n{done.stderr.strip()}")
-    if done.stderr:
-        common.fail(f"{allocator.label} complained, so it may not run as told:\n{done.stderr.strip()}")
-    result = json.loads(done.stdout)
-    error = allocators.check(allocator, path, result["malloc"]["name"], result["malloc"]["path"])
-    if error:
-        common.fail(error)
-    return result
-
-
-class Progress:
-    def __init__(self, total):
-        self.total, self.done, self.start = total, 0, time.monotonic()
-        self.live = sys.stdout.isatty()
-
-    def step(self, text):
-        self.done += 1
-        left = (time.monotonic() - self.start) / self.done * (self.total - self.done)
-        line = f"[{self.done:3}/{self.total}] {int(left) // 60}:{int(left) % 60:02} left  {text}"
-        print("\r\033[K" + line if self.live else line, end="" if self.live else "\n", flush=True)
-        if self.live and self.done == self.total:
-            print("\r\033[K", end="")
-
-
 def run_all(options, chosen):
     program = common.program(options, "fallow-ebizzy")
     plan = [(rng, number, threads, allocator, path)
             for rng in options.modes for number in range(1, options.rounds + 1)
             for threads in options.threads for allocator, path in chosen]
-    progress = Progress(len(plan))
+    progress = common.Progress(len(plan))
     runs = []
     for rng, number, threads, allocator, path in plan:
-        result = run_once(program, options, allocator, path, threads, rng)
+        command = [program, *command_line(options, threads, rng), "--json"]
+        result = common.run_allocator(allocator, path, command, 60 + 10 * options.seconds)
         runs.append({"allocator": allocator.key, "round": number, "threads": threads, "rng": rng, "result": result})
         progress.step(f"{rng}, round {number}, threads {threads}: "
                       f"{result['records_per_second']:9,.0f} records/s  {allocator.label}")
@@ -238,13 +191,6 @@ def write_json(path, options, where, chosen, cells, runs, warnings, date):
         file.write("\n")
 
 
-def point_latest(output, directory):
-    link = os.path.join(output, "latest")
-    temporary = f"{link}.{os.getpid()}"
-    os.symlink(os.path.basename(directory), temporary)
-    os.replace(temporary, link)
-
-
 def main():
     options = parse()
     chosen = common.choose(options, [a for a in allocators.ALL if not options.only or a.key in options.only])
@@ -271,7 +217,7 @@ def main():
         file.write("\n".join([machine.one_line(where), *lines, ""]))
     written = ["csv", "json", "txt"]
     written += chart.draw(base, options, where, [a for a, _ in chosen], cells, warnings, date)
-    point_latest(options.output, directory)
+    common.point_latest(options.output, directory)
     print(f"\n{common.shown(base)}.{{{','.join(written)}}}, also in {common.shown(options.output)}/latest")
 
 

@@ -49,7 +49,7 @@ setup_install() {
 setup_packages() {
     local tools=("${setup_common[@]}") missing
     case $1 in
-        ebizzy) tools+=(gnuplot:gnuplot-nox) ;;
+        ebizzy | purge) tools+=(gnuplot:gnuplot-nox) ;;
         instructions) tools+=(valgrind:valgrind) ;;
         start) tools+=(strace:strace) ;;
     esac

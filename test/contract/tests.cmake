@@ -7,5 +7,8 @@ if(plain_possible)
         ARGS $<TARGET_FILE:fallow-empty>)
     fallow_script(contract.steady_madvise SCRIPT contract/steady-madvise.sh
         ARGS $<TARGET_FILE:fallow-ebizzy> SERIAL)
+    fallow_script(contract.bench SCRIPT contract/bench.sh
+        ARGS $<TARGET_FILE:fallow-purge> $<TARGET_FILE:fallow-idle> $<TARGET_FILE:fallow-churn>
+        $<TARGET_FILE:fallow-usemem>)
     fallow_script(contract.ebizzy SCRIPT contract/ebizzy.sh ARGS $<TARGET_FILE:fallow-ebizzy>)
 endif()
