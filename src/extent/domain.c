@@ -2,6 +2,7 @@
    so that sums and lists cannot part from the bits. Callers hold the domain's lock. */
 #include "domain.h"
 
+#include "chaos.h"
 #include "os_assert.h"
 #include "os_clock.h"
 
@@ -144,6 +145,7 @@ bits_t domain_take_locked(struct domain *domain, struct chunk *chunk, unsigned f
     domain->used += n;
     domain->dirty -= domain_count(chunk->dirty, run, n);
     domain->lazy -= domain_count(chunk->lazy, run, n);
+    chaos_reuse(chunk, chunk->lazy & run);
     bits_t stale = chunk_take(chunk, first, n);
     domain_order(domain, chunk);
     return stale;

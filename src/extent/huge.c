@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "os_advise.h"
 #include "os_assert.h"
 #include "os_map.h"
 #include "space.h"
@@ -30,6 +31,35 @@ static void huge_occupy(struct chunk *chunk, unsigned n, bool zero) {
     bits_t stale = chunk_take(chunk, 0, n);
     if (zero)
         chunk_zero(chunk, stale);
+}
+
+/* A block of at least so many chunks on huge pages that shall read as zero is given back to the kernel
+   instead of being zeroed (docs/decisions/0009). */
+enum { HUGE_DROP_CHUNKS = 8 };
+
+static bool huge_wants_drop(const struct chunk *first, size_t n) {
+    bits_t stale = 0;
+    if (n < HUGE_DROP_CHUNKS)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct chunk *chunk = space_chunk_at(first->base + (i << CHUNK_SHIFT));
+        if (!chunk->huge)
+            return false;
+        stale |= chunk->dirty | chunk->lazy;
+    }
+    return stale != 0 && os_dontneed_zeroes();
+}
+
+/* Has chunks that belong to nobody read as zero, by one call for all, if that is worth it and possible. */
+static void huge_drop(struct chunk *first, size_t n) {
+    if (!huge_wants_drop(first, n) ||
+        os_advise(first->base, n << CHUNK_SHIFT, OS_ADVISE_DONTNEED) != 0)
+        return;
+    counters_add(COUNTER_zeroed_by_kernel_bytes, n << CHUNK_SHIFT);
+    for (size_t i = 0; i < n; i++) {
+        struct chunk *chunk = space_chunk_at(first->base + (i << CHUNK_SHIFT));
+        chunk->dirty = chunk->lazy = chunk->once = 0;
+    }
 }
 
 /* `count` chunks from `first` on become part of a huge extent, the last with `tail` granules if
@@ -65,6 +95,8 @@ struct extent *huge_take(struct arena *arena, size_t granules, size_t step, bool
         huge_give_chunks(first, n);
         return NULL;
     }
+    if (zero)
+        huge_drop(first, n);
     huge_occupy_all(arena, first, whole, tail, zero);
     struct extent *extent = &first->extents[0];
     extent->chunk = first;

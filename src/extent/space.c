@@ -5,6 +5,7 @@
    list and its chunk pointers, which are read without it by whoever holds the chunk. */
 #include "space.h"
 
+#include "chaos.h"
 #include "counters.h"
 #include "metadata.h"
 #include "options.h"
@@ -103,6 +104,7 @@ static void space_remove_locked(struct chunk *chunk) {
     domain_remove_locked(&space_domain, chunk);
     space_settle_locked(chunk);
     space_note_held(1);
+    chaos_reuse(chunk, chunk->lazy);
     if (chunk->huge) {
         /* One write, and no part of a huge page is lazy any more. */
         chunk->dirty |= chunk->lazy;

@@ -10,6 +10,7 @@
 #include "purge_thread.h"
 
 #include "arena.h"
+#include "chaos.h"
 #include "compiler.h"
 #include "counters.h"
 #include "options.h"
@@ -66,6 +67,7 @@ static void purge_thread_look(struct purge_batch *batch, uint64_t now_ns) {
         purge_poll_with(batch, &arena_at(i)->domain, now_ns);
     purge_poll_with(batch, &space_domain, now_ns);
     purge_to_bounds(batch, now_ns);
+    chaos_pageout();
 }
 
 static uint64_t purge_thread_next_ns(uint64_t now_ns) {

@@ -16,10 +16,9 @@ enum os_probe { OS_PROBE_UNKNOWN, OS_PROBE_YES, OS_PROBE_NO };
 static _Atomic unsigned char os_probe_answer;
 
 static const unsigned char os_kernel_advice[] = {
-    [OS_ADVISE_FREE] = MADV_FREE,
-    [OS_ADVISE_DONTNEED] = MADV_DONTNEED,
-    [OS_ADVISE_HUGEPAGE] = MADV_HUGEPAGE,
-    [OS_ADVISE_NOHUGEPAGE] = MADV_NOHUGEPAGE,
+    [OS_ADVISE_FREE] = MADV_FREE,         [OS_ADVISE_DONTNEED] = MADV_DONTNEED,
+    [OS_ADVISE_HUGEPAGE] = MADV_HUGEPAGE, [OS_ADVISE_NOHUGEPAGE] = MADV_NOHUGEPAGE,
+    [OS_ADVISE_PAGEOUT] = MADV_PAGEOUT,
 };
 
 int os_advise(void *addr, size_t bytes, enum os_advice advice) {

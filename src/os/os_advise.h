@@ -8,6 +8,7 @@ enum os_advice {
     OS_ADVISE_DONTNEED, /* given back now; reads as zero afterwards */
     OS_ADVISE_HUGEPAGE,
     OS_ADVISE_NOHUGEPAGE,
+    OS_ADVISE_PAGEOUT, /* 5.4: reclaim now; for tests */
 };
 
 /* 0, or the errno as a positive number: EINVAL (locked memory, kernel without the advice), ENOMEM

@@ -38,6 +38,14 @@ endforeach()
 fallow_check(integration.threads_churn.one_arena PROGRAM integration_threads_churn TIMEOUT 300
     CONF narenas:1)
 
+# The same with lazy pages lost all the time, to Fallow's own hand and to the kernel's.
+foreach(name calloc_zero realloc_contents threads_churn fork_threads usable_size)
+    fallow_check(integration.${name}.chaos_reclaim PROGRAM integration_${name} TIMEOUT 300
+        CONF dirty_decay_ms:0,chaos_reclaim:2)
+    fallow_check(integration.${name}.chaos_pageout PROGRAM integration_${name} TIMEOUT 300 ONLY plain
+        CONF dirty_decay_ms:1,purge_thread:always,chaos_pageout:true)
+endforeach()
+
 # Another malloc before Fallow's that finds it by dlsym, as tracers do.
 if(plain_possible)
     foreach(name threads_churn exit_threads)

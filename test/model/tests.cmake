@@ -9,3 +9,9 @@ fallow_check(model.fresh.at_once PROGRAM model_model TIMEOUT 7200
     CONF dirty_decay_ms:0,lazy_decay_ms:0)
 fallow_check(model.fresh.dontneed PROGRAM model_model TIMEOUT 7200
     CONF dirty_decay_ms:1,lazy_decay_ms:20,purge:dontneed)
+
+# With lazy pages lost all the time, to Fallow's own hand and to the kernel's.
+fallow_check(model.chaos.reclaim PROGRAM model_model ARGS 4 60000 TIMEOUT 300
+    CONF dirty_decay_ms:0,chaos_reclaim:2)
+fallow_check(model.chaos.pageout PROGRAM model_model ARGS 5 60000 TIMEOUT 300
+    CONF dirty_decay_ms:1,purge_thread:always,chaos_pageout:true)

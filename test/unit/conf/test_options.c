@@ -152,6 +152,8 @@ Test(options, print_gives_what_parse_takes) {
                            "  thp:auto\n"
                            "  narenas:7\n"
                            "  stats_at_exit:true\n"
+                           "  chaos_reclaim:0\n"
+                           "  chaos_pageout:false\n"
                            "  abort_conf:false\n"
                            "  abort_on_foreign:false\n");
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "huge.h"
 #include "law.h"
 #include "os_clock.h"
 #include "os_thp.h"
@@ -233,4 +234,48 @@ Test(huge_pages, with_decay_large_blocks_share_chunks) {
     struct extent *a = take(40), *b = take(40);
     cr_assert_eq(a->chunk, b->chunk);
     cr_assert_eq(arena->lone_chunks, 0u);
+}
+
+/* --- zeroes over a large block --- */
+
+static struct extent *take_huge(size_t chunks, bool zero) {
+    struct extent *extent = huge_take(arena, chunks * CHUNK_GRANULES, 1, zero);
+    cr_assert_not_null(extent);
+    return extent;
+}
+
+static bool reads_zero(const struct extent *extent) {
+    for (size_t i = 0; i < bytes_of_granules(extent->granules); i += 512)
+        if (extent->chunk->base[i] != 0)
+            return false;
+    return true;
+}
+
+Test(huge_pages, a_large_block_that_shall_read_as_zero_is_given_back_first) {
+    enum { CHUNKS = 8 };
+    struct extent *extent = take_huge(CHUNKS, false);
+    memset(extent->chunk->base, 0x5a, (size_t)CHUNKS << CHUNK_SHIFT);
+    huge_give(extent);
+    cr_assert_eq(space_domain.dirty, (size_t)CHUNKS * CHUNK_GRANULES);
+    extent = take_huge(CHUNKS, true);
+    cr_assert(reads_zero(extent));
+    cr_assert_eq(counters_read(COUNTER_zeroed_by_kernel_bytes), (uint64_t)CHUNKS << CHUNK_SHIFT);
+    huge_give(extent);
+    expect_law();
+}
+
+Test(huge_pages, a_smaller_one_or_one_on_small_pages_is_zeroed) {
+    struct extent *extent = take_huge(7, false);
+    memset(extent->chunk->base, 0x5a, (size_t)7 << CHUNK_SHIFT);
+    huge_give(extent);
+    huge_give(take_huge(7, true));
+    options.thp = THP_NEVER;
+    extent = take_huge(9, false); /* seven of them are on huge pages */
+    memset(extent->chunk->base, 0x5a, (size_t)9 << CHUNK_SHIFT);
+    huge_give(extent);
+    extent = take_huge(9, true);
+    cr_assert(reads_zero(extent));
+    cr_assert_eq(counters_read(COUNTER_zeroed_by_kernel_bytes), 0u);
+    huge_give(extent);
+    expect_law();
 }
