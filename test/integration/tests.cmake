@@ -72,6 +72,21 @@ foreach(way sleep exit exec fork signals none)
         UNSANITIZED CONF lazy_decay_ms:1500)
 endforeach()
 
+# In memory cgroups of their own: freed memory is there for others.
+fallow_check_program(integration_pressure ONLY plain SOURCES integration/pressure.c)
+set(limits neighbour 300M save 220M)
+while(limits)
+    list(POP_FRONT limits way limit)
+    fallow_check(integration.pressure.${way} PROGRAM integration_pressure ARGS ${way} UNSANITIZED
+        ONLY plain UNDER ${CMAKE_CURRENT_SOURCE_DIR}/support/in_cgroup.sh ${limit})
+    fallow_check(integration.pressure.${way}.small_pages PROGRAM integration_pressure ARGS ${way}
+        UNSANITIZED ONLY plain CONF thp:never
+        UNDER ${CMAKE_CURRENT_SOURCE_DIR}/support/in_cgroup.sh ${limit})
+endwhile()
+fallow_check(integration.pressure.usage PROGRAM integration_pressure ARGS usage UNSANITIZED
+    ONLY plain CONF lazy_decay_ms:1000
+    UNDER ${CMAKE_CURRENT_SOURCE_DIR}/support/in_cgroup.sh 400M)
+
 # What the kernel says of each stage. A sanitizer's shadow would count as well.
 fallow_check(integration.stages.by_call PROGRAM integration_stages ARGS by_call UNSANITIZED
     CONF dirty_decay_ms:3600000)
