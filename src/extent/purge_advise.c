@@ -10,8 +10,8 @@
 
 #include "counters.h"
 #include "os_file.h"
-#include "os_seccomp.h"
 #include "os_shared.h"
+#include "os_status.h"
 #include "space.h"
 
 /* A broken up huge page costs two memory maps, so their number is bounded. */
@@ -140,7 +140,7 @@ static bool purge_may_look(void) {
     return (atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) >=
                 PURGE_SMALL_CHUNKS ||
             atomic_load_explicit(&space_heaps, memory_order_relaxed) > 1) &&
-           os_seccomp_is_absent();
+           os_status_is_unfiltered();
 }
 
 static bool purge_vector_allowed(size_t count) {

@@ -7,9 +7,9 @@
 #include "huge.h"
 #include "options.h"
 #include "os_page.h"
+#include "os_thread.h"
 #include "pagemap.h"
 #include "purge_thread.h"
-#include "thread.h"
 
 /* Granules for a block; a multiple of the page size where pages are larger than granules. */
 static size_t large_granules(size_t bytes) {
@@ -74,7 +74,7 @@ void large_free(struct heap *heap, struct extent *extent) {
     }
     struct warm_evicted evicted;
     warm_put(&heap->warm, extent, &evicted);
-    heap->touched |= evicted.count > 0 || (thread_others() > 0 && purge_thread_is_away());
+    heap->touched |= evicted.count > 0 || (!os_thread_is_single() && purge_thread_is_away());
     large_give_evicted(&evicted);
 }
 

@@ -16,7 +16,7 @@
 #include "options.h"
 #include "os_clock.h"
 #include "os_clone.h"
-#include "os_seccomp.h"
+#include "os_status.h"
 #include "os_thread.h"
 #include "purge.h"
 #include "space.h"
@@ -35,7 +35,7 @@ static const uint64_t purge_thread_look_ns = 50000000;
 static const uint64_t purge_thread_nap_ns = 1000000000;
 
 /* Where no thread could be started, it is tried again after this long. */
-static const uint64_t purge_thread_retry_ns = 10000000000;
+static const uint64_t purge_thread_retry_ns = 1000000000;
 
 static const uint64_t purge_thread_ending = UINT64_MAX;
 
@@ -53,10 +53,16 @@ static struct purge_item purge_thread_items[PURGE_THREAD_ITEMS];
 static struct purge_run purge_thread_runs[OS_RANGES_MAX];
 static struct os_range purge_thread_ranges[OS_RANGES_MAX];
 
-static bool purge_thread_is_wanted(void) {
+/* As far as one can tell without a system call. */
+static bool purge_thread_may_be_wanted(void) {
     if (options.purge == PURGE_NEVER || options.purge_thread == PURGE_THREAD_NEVER)
         return false;
-    return options.purge_thread == PURGE_THREAD_ALWAYS || thread_others() > 0;
+    return options.purge_thread == PURGE_THREAD_ALWAYS || !os_thread_is_single();
+}
+
+/* Whether the process has so many threads, or shall not be asked. */
+static bool purge_thread_has_company(unsigned threads) {
+    return options.purge_thread == PURGE_THREAD_ALWAYS || os_status_threads() >= threads;
 }
 
 /* --- in the thread --- */
@@ -101,12 +107,17 @@ static void purge_thread_body(void) {
         .ranges = purge_thread_ranges,
     };
     unsigned idle_looks = 0;
+    uint64_t asked_ns = os_clock_coarse_ns();
+    bool wanted = true;
     os_clone_set_name("fallow-purge");
     for (;;) {
         uint64_t now_ns = os_clock_coarse_ns();
         purge_thread_look(&batch, now_ns);
         uint64_t due_ns = purge_thread_next_ns(now_ns);
-        bool wanted = purge_thread_is_wanted();
+        if (now_ns - asked_ns >= purge_thread_nap_ns) {
+            wanted = purge_thread_has_company(3); /* itself among them */
+            asked_ns = now_ns;
+        }
         idle_looks = due_ns == UINT64_MAX ? idle_looks + 1 : 0;
         if (!wanted || idle_looks >= PURGE_THREAD_IDLE_LOOKS) {
             purge_thread_publish(purge_thread_ending, now_ns);
@@ -139,7 +150,8 @@ static bool purge_thread_start(uint64_t now_ns) {
         atomic_exchange(&purge_thread_starting, true))
         return false;
     bool started = atomic_load(&purge_clone.thread_id) != 0; /* by another thread, just now */
-    if (!started && purge_thread_is_at_home() && os_seccomp_is_absent()) {
+    if (!started && purge_thread_is_at_home() && os_status_is_unfiltered() &&
+        purge_thread_has_company(2)) {
         purge_thread_publish(now_ns, now_ns);
         started = os_clone_start(&purge_clone, purge_thread_body, &thread_heap) > 0;
         if (started)
@@ -166,7 +178,11 @@ bool purge_thread_tend(uint64_t now_ns) {
             return false;
         os_thread_yield();
     }
-    return purge_thread_is_wanted() && purge_thread_start(now_ns);
+    return purge_thread_may_be_wanted() && purge_thread_start(now_ns);
+}
+
+void purge_thread_reconsider(void) {
+    atomic_store_explicit(&purge_thread_try_ns, 0, memory_order_relaxed);
 }
 
 void purge_thread_after_fork(void) {

@@ -19,5 +19,8 @@ static inline bool purge_thread_is_away(void) {
     return !atomic_load_explicit(&purge_thread_looks_soon, memory_order_relaxed);
 }
 
+/* The process has another thread than before. */
+void purge_thread_reconsider(void);
+
 /* In a forked child, which has no such thread. */
 void purge_thread_after_fork(void);

@@ -5,6 +5,7 @@
 #include "counters.h"
 #include "os_assert.h"
 #include "os_page.h"
+#include "os_thread.h"
 #include "pagemap.h"
 #include "slab_shape.h"
 
@@ -90,13 +91,9 @@ void *slab_take_fresh(struct extent *slab) {
     return chunk_extent_base(slab) + (size_t)slab->fresh++ * slab_shapes[slab->class].object_bytes;
 }
 
-/* glibc 2.32: not 0 as long as the process has had one thread only; the creator of the second clears it
-   before that one runs. Another C library has no such variable, and is taken to have threads. */
-extern char slab_single_threaded __asm__("__libc_single_threaded") __attribute__((__weak__));
-
 /* Compare-and-swap on the ownership word; without threads a store will do. */
 static bool slab_swap_remote(struct extent *slab, uintptr_t from, uintptr_t to) {
-    if (&slab_single_threaded != NULL && slab_single_threaded) {
+    if (os_thread_is_single()) {
         if (atomic_load_explicit(&slab->remote, memory_order_relaxed) != from)
             return false;
         atomic_store_explicit(&slab->remote, to, memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "large.h"
 #include "metadata.h"
 #include "os_thread.h"
+#include "purge_thread.h"
 #include "space.h"
 
 __thread struct heap *thread_heap __attribute__((__tls_model__("initial-exec")));
@@ -40,8 +41,6 @@ static struct os_lock heap_list_lock = OS_LOCK_INIT(heap_list);
 static struct list_node heap_spares = LIST_HEAD_INIT(heap_spares);
 static struct list_node heap_used = LIST_HEAD_INIT(heap_used); /* but for the two shared ones */
 static _Atomic unsigned thread_heaps; /* in heap_used; changes under heap_list_lock */
-static _Atomic bool
-    thread_is_forked; /* one of them is the only thread that the process began with */
 
 static void thread_end(void *value);
 
@@ -55,11 +54,6 @@ static void heap_leave_used_locked(struct heap *heap) {
         list_remove(&heap->node);
         atomic_fetch_sub_explicit(&thread_heaps, 1, memory_order_relaxed);
     }
-}
-
-unsigned thread_others(void) {
-    return atomic_load_explicit(&thread_heaps, memory_order_relaxed) -
-           atomic_load_explicit(&thread_is_forked, memory_order_relaxed);
 }
 
 /* An empty heap waits for a thread. */
@@ -132,6 +126,7 @@ static struct heap *thread_birth(void) {
     heap_enter_used_locked(heap);
     os_lock_release(&heap_list_lock);
     thread_heap = heap;
+    purge_thread_reconsider();
     /* May allocate; the heap is in place. Should it fail, the thread's end goes unnoticed. */
     pthread_setspecific(thread_key, heap);
     return heap;
@@ -268,12 +263,10 @@ void thread_unlock_after_fork(bool child) {
         /* Heaps of threads that the child has not may be in the middle of something: let them be. */
         list_init(&heap_used);
         atomic_store_explicit(&thread_heaps, 0, memory_order_relaxed);
-        atomic_store_explicit(&thread_is_forked, false, memory_order_relaxed);
         if (thread_heap != NULL && thread_heap != &heap_boot) {
             thread_heap->process_id = os_process_id();
             thread_heap->thread_id = os_thread_id();
             heap_enter_used_locked(thread_heap);
-            atomic_store_explicit(&thread_is_forked, true, memory_order_relaxed);
         }
         os_lock_reset(&heap_list_lock);
         os_lock_reset(&shared_heap_lock);

@@ -23,9 +23,6 @@ void thread_drain(uint64_t now_ns, size_t threads);
 /* Whether any thread has some. */
 bool thread_has_warm(void);
 
-/* Threads that have a heap, but for the main one, or the one that a forked child began with. */
-unsigned thread_others(void);
-
 /* Gives back the warm blocks of all threads. */
 void thread_flush_warm(void);
 

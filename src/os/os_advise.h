@@ -26,7 +26,7 @@ enum { OS_RANGES_MAX = 1024 }; /* the kernel's bound on one call */
 /* Many ranges with one system call and one flush of the address translation caches: process_madvise on
    the own process (6.13; one flush 6.16). Returns how many bytes were advised, from the front, which may
    end inside a range; or, when nothing was, a negated errno: of the first range, or of the call where
-   the kernel does not offer it (ENOSYS, EBADF, EINVAL, EPERM). A sandbox may kill for it: os_seccomp.h. */
+   the kernel does not offer it (ENOSYS, EBADF, EINVAL, EPERM). A sandbox may kill for it: os_status.h. */
 must_check long os_advise_ranges(const struct os_range *ranges, size_t count,
                                  enum os_advice advice);
 

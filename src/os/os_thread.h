@@ -22,6 +22,14 @@ static inline bool os_thread_exists(long process_id, long thread_id) {
     return os_syscall3(SYS_tgkill, process_id, thread_id, 0) != -ESRCH;
 }
 
+/* glibc 2.32: not 0 as long as the process has had one thread only; the creator of the second clears it
+   before that one runs. Another C library has no such variable, and is taken to have threads. */
+extern char os_thread_single __asm__("__libc_single_threaded") __attribute__((__weak__));
+
+static inline bool os_thread_is_single(void) {
+    return &os_thread_single != NULL && os_thread_single;
+}
+
 /* Lets another thread run on this CPU: sched_yield. */
 static inline void os_thread_yield(void) {
     os_syscall0(SYS_sched_yield);

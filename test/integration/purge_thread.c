@@ -5,6 +5,7 @@
  *   exec    another program takes the process's place
  *   fork    a child of a process that has one works without, and gets its own
  *   signals a signal to the process is never handled in it
+ *   alone   it ends when the process has one thread again, though there is something to do
  *   none    a process without threads has none
  */
 #include <dirent.h>
@@ -187,6 +188,18 @@ static void signals(void) {
     end_sleeper(sleeper);
 }
 
+/* With lazy_decay_ms:3600000. */
+static void alone_again(void) {
+    pthread_t sleeper = start_sleeper();
+    fill_and_free();
+    sleep_until(true);
+    end_sleeper(sleeper);
+    sleep_until(false);
+    struct fallow_stats stats;
+    under_test_stats(&stats);
+    CHECK(stats.lazy_bytes + stats.dirty_bytes > (size_t)BLOCKS * block_bytes / 2);
+}
+
 static void without_threads(void) {
     for (int i = 0; i < 10; i++) {
         fill_and_free();
@@ -200,8 +213,9 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } ways[] = {
-        {"sleep", all_asleep}, {"exit", main_leaves}, {"exec", another_program},
-        {"fork", in_a_child},  {"signals", signals},  {"none", without_threads},
+        {"sleep", all_asleep},  {"exit", main_leaves}, {"exec", another_program},
+        {"fork", in_a_child},   {"signals", signals},  {"none", without_threads},
+        {"alone", alone_again},
     };
     CHECK(argc == 2);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

@@ -71,6 +71,8 @@ foreach(way sleep exit exec fork signals none)
     fallow_check(integration.purge_thread.${way} PROGRAM integration_purge_thread ARGS ${way}
         UNSANITIZED CONF lazy_decay_ms:1500)
 endforeach()
+fallow_check(integration.purge_thread.alone PROGRAM integration_purge_thread ARGS alone UNSANITIZED
+    CONF lazy_decay_ms:3600000)
 
 # In memory cgroups of their own: freed memory is there for others.
 fallow_check_program(integration_pressure ONLY plain SOURCES integration/pressure.c)

@@ -46,6 +46,19 @@ foreach(way enosys eperm nofree)
 endforeach()
 
 if(plain_possible)
+    foreach(case gp-839-fill-and-free je-473-fork-from-a-heap)
+        fallow_check_program(regress_${case} ONLY plain SOURCES regress/${case}.c)
+        fallow_script(regress.${case} SCRIPT regress/${case}.sh
+            ARGS $<TARGET_FILE:check_regress_${case}>)
+    endforeach()
+    fallow_check_program(regress_system-limits ONLY plain SOURCES regress/system-limits.c)
+    foreach(limit max_map_count overcommit)
+        fallow_script(regress.system-limits.${limit} SCRIPT regress/system-limits.sh
+            ARGS ${limit} $<TARGET_FILE:check_regress_system-limits>)
+    endforeach()
+    fallow_script(regress.je-2005-qemu-user SCRIPT regress/je-2005-qemu-user.sh
+        ARGS $<TARGET_FILE:check_integration_calloc_zero>)
+    fallow_script(regress.je-1398-redis-flushall SCRIPT regress/je-1398-redis-flushall.sh)
     fallow_script(regress.mi-161-double-free.counted SCRIPT regress/mi-161-double-free.sh
         ARGS $<TARGET_FILE:check_regress_mi-161-double-free>)
     foreach(way enosys eperm einval nofree novec none)

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "os_seccomp.h"
+#include "os_status.h"
 #include "purge_by_hand.h"
 
 enum { RUNS = 24 };
@@ -29,7 +29,7 @@ TestSuite(purge_many, .init = start_many);
 
 static void skip_without_vectors(const struct chunk *chunk) {
     struct os_range range = {chunk->base, GRANULE_BYTES};
-    if (!os_seccomp_is_absent())
+    if (!os_status_is_unfiltered())
         cr_skip_test("this process is in a sandbox already");
     if (os_advise_ranges(&range, 1, OS_ADVISE_FREE) != (long)GRANULE_BYTES)
         cr_skip_test("this kernel does not advise the own process by process_madvise");

@@ -1,0 +1,28 @@
+/*
+ * je#473: with huge pages, fork and _exit from a process with a heap of 200 MB was far slower than with
+ * glibc. The allocator's part in it is what it does at a fork: je-473-fork-from-a-heap.sh counts.
+ */
+#include <unistd.h>
+
+#include "threads.h"
+#include "under_test.h"
+
+enum { FORKS = 200, BLOCKS = 400, BYTES = 500000 };
+
+int main(void) {
+    static char *blocks[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++) {
+        blocks[i] = malloc(BYTES);
+        CHECK(blocks[i] != NULL);
+        memset(blocks[i], 1, BYTES);
+    }
+    for (int i = 0; i < FORKS; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            _exit(0);
+        }
+        threads_reap(child);
+    }
+    return 0;
+}
