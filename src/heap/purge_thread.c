@@ -89,6 +89,16 @@ static void purge_thread_publish(uint64_t due_ns, uint64_t now_ns) {
     atomic_store(&purge_thread_looks_soon, soon);
 }
 
+/* Not when the process has become another user's: it ends, and so that nothing is left undone if nobody
+   calls the allocator after it, it gives back all there is. */
+static bool purge_thread_may_stay(void) {
+    if (os_status_has_process_credentials())
+        return true;
+    thread_flush_warm();
+    purge_all(true);
+    return false;
+}
+
 /* Until it is due, which is looked at once more: what was freed before it was published is seen here,
    what is freed later wakes it. */
 static void purge_thread_sleep(uint64_t now_ns) {
@@ -115,7 +125,7 @@ static void purge_thread_body(void) {
         purge_thread_look(&batch, now_ns);
         uint64_t due_ns = purge_thread_next_ns(now_ns);
         if (now_ns - asked_ns >= purge_thread_nap_ns) {
-            wanted = purge_thread_has_company(3); /* itself among them */
+            wanted = purge_thread_has_company(3) && purge_thread_may_stay();
             asked_ns = now_ns;
         }
         idle_looks = due_ns == UINT64_MAX ? idle_looks + 1 : 0;

@@ -122,7 +122,7 @@ long os_clone_start(struct os_clone *clone, void (*body)(void), const void *far)
     if (distance < -OS_CLONE_TLS_BYTES || distance > OS_CLONE_TLS_BYTES - CACHE_LINE)
         return -ENOSPC;
     memset(clone->tls, 0, sizeof clone->tls);
-    memcpy(pointer, &pointer, sizeof pointer); /* x86-64: the pointer points at itself */
+    *(char **)(void *)pointer = pointer; /* x86-64: it points at itself */
     uint64_t all = UINT64_MAX, before = 0;
     clone_mask(SIG_BLOCK, &all, &before);
     long result = clone_call(clone->stack + sizeof clone->stack, &clone->thread_id, pointer, body);

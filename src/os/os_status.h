@@ -1,5 +1,5 @@
 /* What /proc says of the calling thread and its process: whether system calls outside the ordinary are
-   safe to make, and how many threads there are. Each call opens a file; nothing is kept. */
+   safe to make, how many threads there are, with which credentials. Each call opens a file; nothing is kept. */
 #pragma once
 
 #include "compiler.h"
@@ -13,6 +13,11 @@ bool os_status_is_unfiltered(void);
 /* Threads of the process; 0 where that cannot be read. */
 unsigned os_status_threads(void);
 
-/* The same of another file, for tests. */
+/* Whether the calling thread has the credentials of its process's first thread: users, groups, effective
+   capabilities. True where that cannot be read. */
+bool os_status_has_process_credentials(void);
+
+/* The same of other files, for tests. */
 bool os_status_is_unfiltered_in(const char *path);
 unsigned os_status_threads_in(const char *path);
+bool os_status_credentials_agree(const char *path, const char *other_path);

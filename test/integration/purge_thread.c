@@ -6,6 +6,7 @@
  *   fork    a child of a process that has one works without, and gets its own
  *   signals a signal to the process is never handled in it
  *   alone   it ends when the process has one thread again, though there is something to do
+ *   setuid  it has the process's user again a little after setuid
  *   none    a process without threads has none
  */
 #include <dirent.h>
@@ -200,6 +201,47 @@ static void alone_again(void) {
     CHECK(stats.lazy_bytes + stats.dirty_bytes > (size_t)BLOCKS * block_bytes / 2);
 }
 
+/* Whether any thread of the process still has user 0. */
+static bool has_root_thread(void) {
+    char entries[4096];
+    int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(tasks >= 0);
+    long got = syscall(SYS_getdents64, tasks, entries, sizeof entries);
+    close(tasks);
+    bool found = false;
+    for (long at = 0; at < got;) {
+        unsigned short length;
+        memcpy(&length, entries + at + 16, sizeof length);
+        char path[64], text[4096] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", entries + at + 19);
+        if (entries[at + 19] != '.' && access(path, R_OK) == 0) {
+            resident_read_file(path, text, sizeof text);
+            found |= strstr(text, "\nUid:\t0\t") != NULL;
+        }
+        at += length;
+    }
+    return found;
+}
+
+static void another_user(void) {
+    if (getuid() != 0) {
+        CHECK_SKIP("needs root");
+    }
+    pthread_t sleeper = start_sleeper();
+    fill_and_free();
+    sleep_until(true);
+    CHECK(setuid(65534) == 0);
+    for (int i = 0; i < WAIT_TENTHS && has_root_thread(); i++) {
+        fill_and_free(); /* there is always something to purge */
+        threads_sleep_ms(100);
+    }
+    CHECK(!has_root_thread());
+    fill_and_free();
+    sleep_until(true);
+    CHECK(!has_root_thread());
+    end_sleeper(sleeper);
+}
+
 static void without_threads(void) {
     for (int i = 0; i < 10; i++) {
         fill_and_free();
@@ -213,9 +255,9 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } ways[] = {
-        {"sleep", all_asleep},  {"exit", main_leaves}, {"exec", another_program},
-        {"fork", in_a_child},   {"signals", signals},  {"none", without_threads},
-        {"alone", alone_again},
+        {"sleep", all_asleep},  {"exit", main_leaves},    {"exec", another_program},
+        {"fork", in_a_child},   {"signals", signals},     {"none", without_threads},
+        {"alone", alone_again}, {"setuid", another_user},
     };
     CHECK(argc == 2);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

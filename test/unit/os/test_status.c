@@ -84,3 +84,33 @@ Test(status, this_process_is_counted) {
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
 }
+
+static bool agree(const char *text, const char *other) {
+    char first[sizeof path];
+    write_status(text);
+    strcpy(first, path);
+    write_status(other);
+    bool same = os_status_credentials_agree(first, path);
+    unlink(first);
+    unlink(path);
+    return same;
+}
+
+Test(status, credentials_are_compared) {
+    static const char root[] =
+        "Name:\ta\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 4 \nCapEff:\tff\n";
+    cr_assert(agree(root, root));
+    cr_assert(
+        agree(root, "Name:\tb\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 4 \nCapEff:\tff\n"));
+    cr_assert_not(
+        agree(root, "Name:\ta\nUid:\t0\t9\t9\t9\nGid:\t0\t0\t0\t0\nGroups:\t0 4 \nCapEff:\tff\n"));
+    cr_assert_not(
+        agree(root, "Name:\ta\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t5\t0\nGroups:\t0 4 \nCapEff:\tff\n"));
+    cr_assert_not(
+        agree(root, "Name:\ta\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 \nCapEff:\tff\n"));
+    cr_assert_not(
+        agree(root, "Name:\ta\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 4 \nCapEff:\t0\n"));
+    cr_assert(agree(root, "Name:\ta\n")); /* nothing to compare */
+    cr_assert(os_status_credentials_agree("/nowhere/status", "/nowhere/status"));
+    cr_assert(os_status_has_process_credentials());
+}
