@@ -5,9 +5,11 @@
 #include "counters.h"
 #include "fmt.h"
 #include "options.h"
+#include "os_file.h"
 #include "os_lock.h"
 #include "os_log.h"
 #include "os_smaps.h"
+#include "os_thread.h"
 #include "stats.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
@@ -59,11 +61,27 @@ static void report_rss(struct fmt *f) {
     report_row(f, "Anonymous", smaps.anonymous_bytes);
 }
 
+/* One command may be many processes, each with a report. */
+static void report_whose(struct fmt *f) {
+    char name[32];
+    long length = os_file_read_all("/proc/self/comm", name, sizeof name);
+    fmt_str(f, "fallow report of ");
+    fmt_u64(f, (uint64_t)os_process_id());
+    if (length > 1) {
+        name[length - 1] = '\0'; /* the end of the line */
+        fmt_str(f, " (");
+        fmt_str(f, name);
+        fmt_char(f, ')');
+    }
+    fmt_char(f, '\n');
+}
+
 void report_print(void) {
     static char text[8192];
     os_lock_acquire(&report_lock);
     struct fmt f = fmt_start(text, sizeof text);
-    fmt_str(&f, "fallow report\noptions\n");
+    report_whose(&f);
+    fmt_str(&f, "options\n");
     options_print(&f);
     report_heap(&f);
     report_rss(&f);

@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../capture.h"
 #include "alloc.h"
 #include "counters.h"
 #include "options.h"
+#include "os_file.h"
 #include "report.h"
 
 enum { TEXT_BYTES = 60000, REPORTS = 5 };
@@ -31,6 +33,14 @@ static unsigned lines_with(const char *report, const char *name, char after) {
     for (const char *at = report; (at = strstr(at, wanted)) != NULL; at++)
         n++;
     return n;
+}
+
+Test(report, says_whose_it_is) {
+    char wanted[80], name[32] = "";
+    cr_assert_gt(os_file_read_all("/proc/self/comm", name, sizeof name), 1);
+    name[strcspn(name, "\n")] = '\0';
+    snprintf(wanted, sizeof wanted, "fallow report of %ld (%s)\n", (long)getpid(), name);
+    cr_assert_eq(strncmp(print(), wanted, strlen(wanted)), 0, "not %s", wanted);
 }
 
 Test(report, has_every_counter_once) {
@@ -92,7 +102,7 @@ Test(report, is_the_same_by_its_public_name) {
     struct capture c = capture_start();
     fallow_stats_print();
     capture_end(c, text, sizeof text);
-    cr_assert_eq(strncmp(text, "fallow report\n", 14), 0);
+    cr_assert_eq(strncmp(text, "fallow report of ", 17), 0);
 }
 
 static void *print_some(void *arg) {
@@ -114,8 +124,8 @@ Test(report, those_of_two_threads_do_not_mix) {
     capture_end(c, text, sizeof text);
     const char *at = text;
     for (unsigned i = 0; i < 2 * REPORTS; i++) {
-        cr_assert_eq(strncmp(at, "fallow report\n", 14), 0);
-        const char *next = strstr(at + 1, "fallow report\n");
+        cr_assert_eq(strncmp(at, "fallow report of ", 17), 0);
+        const char *next = strstr(at + 1, "fallow report of ");
         size_t length = next != NULL ? (size_t)(next - at) : strlen(at);
         cr_assert(length > about - 200 && length < about + 200);
         at += length;
