@@ -4,7 +4,9 @@
 set -u
 . "$(dirname "$0")/../support/script.sh"
 vm=/proc/sys/vm
-[ -w $vm/max_map_count ] && [ "$(id -u)" -eq 0 ] || script_skip "needs root"
+if [ ! -w $vm/max_map_count ] || [ "$(id -u)" -ne 0 ]; then
+    script_skip "needs root"
+fi
 map_count=$(cat $vm/max_map_count) overcommit=$(cat $vm/overcommit_memory)
 put_back() {
     echo "$map_count" >$vm/max_map_count

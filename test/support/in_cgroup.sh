@@ -11,6 +11,7 @@ group=$root/fallow-test-$$
 mkdir "$group" || script_skip "no memory cgroup can be made here"
 echo "$limit" >"$group/memory.limit_in_bytes" || script_fail "the limit cannot be set"
 
+# shellcheck disable=SC2317 # called by the trap
 leave() {
     local status=$?
     for _ in $(seq 100); do
