@@ -69,6 +69,25 @@ struct fallow_rss {
 };
 bool fallow_rss(struct fallow_rss *out);
 
+/* Why the resident set is as large as it is: where the pages are that the kernel counts, each term found by
+ * itself. All but the last two are bytes, resident now; their sum is the kernel's figure but for the
+ * residual, which is what changed while the walk went on (and pages of zeroes before Linux 6.7). Walks
+ * every page of the heap and /proc/self/smaps: for reports. False, with errno ENOENT, where the kernel
+ * does not say. */
+struct fallow_rss_why {
+    size_t live_bytes;       /* blocks, small ones by the size of their class */
+    size_t rounding_bytes;   /* of large blocks to 16 KiB, of slabs to whole objects */
+    size_t slab_free_bytes;  /* in slabs, not in use */
+    size_t dirty_bytes;      /* free */
+    size_t lazy_bytes;       /* free, and the kernel may take it */
+    size_t inflation_bytes;  /* free and given back or never touched, but on a huge page */
+    size_t metadata_bytes;   /* Fallow's own records */
+    size_t others_bytes;     /* the program, libraries, stacks, other allocators */
+    size_t kernel_bytes;     /* Rss */
+    size_t lazy_taken_bytes; /* not resident: lazy memory that the kernel has taken */
+};
+bool fallow_rss_why(struct fallow_rss_why *out);
+
 /* The heap, summed at one moment:
  *     mapped = active + dirty + lazy + busy + clean + metadata */
 struct fallow_stats {

@@ -2,6 +2,8 @@
    buffer under report_lock and written at once, so that the reports of two threads do not mix. */
 #include "report.h"
 
+#include <errno.h>
+
 #include "counters.h"
 #include "fmt.h"
 #include "options.h"
@@ -11,6 +13,7 @@
 #include "os_smaps.h"
 #include "os_thread.h"
 #include "stats.h"
+#include "why.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
 
@@ -61,6 +64,27 @@ static void report_rss(struct fmt *f) {
     report_row(f, "Anonymous", smaps.anonymous_bytes);
 }
 
+static void report_why(struct fmt *f) {
+    struct fallow_rss_why why;
+    if (!why_read(&why)) {
+        fmt_str(f, "why is RSS high: the kernel does not say\n");
+        return;
+    }
+    int64_t residual = why_residual(&why);
+    fmt_str(f, "why is RSS high (resident bytes, each found by itself)\n");
+    report_row(f, "live", why.live_bytes);
+    report_row(f, "rounding", why.rounding_bytes);
+    report_row(f, "free in slabs", why.slab_free_bytes);
+    report_row(f, "dirty, resident", why.dirty_bytes);
+    report_row(f, "lazy, resident", why.lazy_bytes);
+    report_row(f, "on huge pages", why.inflation_bytes);
+    report_row(f, "metadata, resident", why.metadata_bytes);
+    report_row(f, "not Fallow's", why.others_bytes);
+    report_row(f, residual < 0 ? "too much by" : "not explained",
+               (size_t)(residual < 0 ? -residual : residual));
+    report_row(f, "lazy, already taken", why.lazy_taken_bytes);
+}
+
 /* One command may be many processes, each with a report. */
 static void report_whose(struct fmt *f) {
     char name[32];
@@ -85,6 +109,7 @@ void report_print(void) {
     options_print(&f);
     report_heap(&f);
     report_rss(&f);
+    report_why(&f);
     fmt_str(&f, "counters\n");
     counters_print(&f);
     os_log(text, f.len);
@@ -100,6 +125,15 @@ void report_unlock_after_fork(bool child) {
         os_lock_reset(&report_lock);
     else
         os_lock_release(&report_lock);
+}
+
+PUBLIC bool fallow_rss_why(struct fallow_rss_why *out) {
+    os_lock_acquire(&report_lock);
+    bool known = why_read(out);
+    os_lock_release(&report_lock);
+    if (!known)
+        errno = ENOENT;
+    return known;
 }
 
 PUBLIC void fallow_stats_print(void) {

@@ -15,19 +15,41 @@ static char *metadata_next;
 static char *metadata_end;
 static _Atomic size_t metadata_mapped;
 
+/* At the beginning of each range, which may grow while it is the newest. */
+struct metadata_range {
+    struct metadata_range *next;
+    _Atomic size_t bytes; /* written under lock */
+};
+
+static _Atomic(struct metadata_range *) metadata_ranges; /* grows under lock */
+
+/* [fresh, fresh + bytes) is mapped: a range of its own, or the newest one's end. */
+static void metadata_add_locked(char *fresh, size_t bytes) {
+    struct metadata_range *newest = atomic_load_explicit(&metadata_ranges, memory_order_relaxed);
+    if (newest != NULL && fresh == metadata_end) {
+        atomic_fetch_add_explicit(&newest->bytes, bytes, memory_order_relaxed);
+        return;
+    }
+    struct metadata_range *range = (struct metadata_range *)(void *)fresh;
+    range->next = newest;
+    atomic_store_explicit(&range->bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&metadata_ranges, range, memory_order_release);
+    metadata_next = fresh + align_up(sizeof *range, CACHE_LINE);
+}
+
 void *metadata_alloc(size_t bytes) {
     void *result = NULL;
     bytes = align_up(bytes, CACHE_LINE);
     os_lock_acquire(&metadata_lock);
     if ((size_t)(metadata_end - metadata_next) < bytes) {
-        size_t block = bytes > METADATA_BLOCK_BYTES ? bytes : METADATA_BLOCK_BYTES;
+        size_t needed = bytes + align_up(sizeof(struct metadata_range), CACHE_LINE);
+        size_t block = max_size(align_up(needed, 4096), METADATA_BLOCK_BYTES);
         char *fresh = os_map(block, metadata_end);
-        if (fresh == NULL && (block = align_up(bytes, 4096)) < METADATA_BLOCK_BYTES)
+        if (fresh == NULL && (block = align_up(needed, 4096)) < METADATA_BLOCK_BYTES)
             fresh = os_map(block, NULL);
         if (fresh != NULL) {
             metadata_account(block);
-            if (fresh != metadata_end)
-                metadata_next = fresh;
+            metadata_add_locked(fresh, block);
             metadata_end = fresh + block;
         }
     }
@@ -37,6 +59,27 @@ void *metadata_alloc(size_t bytes) {
     }
     os_lock_release(&metadata_lock);
     return result;
+}
+
+void metadata_visit(void (*visit)(void *base, size_t bytes, void *context), void *context) {
+    struct metadata_range *range = atomic_load_explicit(&metadata_ranges, memory_order_acquire);
+    for (; range != NULL; range = range->next)
+        visit(range, atomic_load_explicit(&range->bytes, memory_order_relaxed), context);
+}
+
+bool metadata_find(const char *at, const char **end) {
+    struct metadata_range *range = atomic_load_explicit(&metadata_ranges, memory_order_acquire);
+    for (; range != NULL; range = range->next) {
+        const char *base = (const char *)range;
+        const char *stop = base + atomic_load_explicit(&range->bytes, memory_order_relaxed);
+        if (at < base) {
+            *end = base < *end ? base : *end;
+        } else if (at < stop) {
+            *end = stop < *end ? stop : *end;
+            return true;
+        }
+    }
+    return false;
 }
 
 void metadata_account(size_t bytes) {

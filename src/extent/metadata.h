@@ -17,5 +17,11 @@ void metadata_account(size_t bytes);
 /* Bytes of address space that metadata has mapped. */
 size_t metadata_mapped_bytes(void);
 
+/* Every range that metadata_alloc() has mapped. */
+void metadata_visit(void (*visit)(void *base, size_t bytes, void *context), void *context);
+
+/* Whether `at` lies in one. Lowers *end to where that range ends, or the next one begins. */
+bool metadata_find(const char *at, const char **end);
+
 void metadata_lock_for_fork(void);
 void metadata_unlock_after_fork(bool child);

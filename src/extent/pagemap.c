@@ -9,7 +9,7 @@
 _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
 
 static bool pagemap_add_leaf(size_t top) {
-    size_t bytes = PAGEMAP_LEAF_ENTRIES * sizeof(pagemap_entry);
+    size_t bytes = PAGEMAP_LEAF_BYTES;
     pagemap_entry *leaf = os_map(bytes, NULL);
     pagemap_entry *expected = NULL;
     if (leaf == NULL)
@@ -52,4 +52,12 @@ void pagemap_set(const void *base, size_t granules, struct extent *extent) {
 
 struct extent *pagemap_take(const void *p) {
     return atomic_exchange_explicit(pagemap_entry_of(p), NULL, memory_order_acq_rel);
+}
+
+void pagemap_visit(void (*visit)(void *base, size_t bytes, void *context), void *context) {
+    for (size_t top = 0; top < PAGEMAP_ROOT_ENTRIES; top++) {
+        pagemap_entry *leaf = atomic_load_explicit(&pagemap_root[top], memory_order_acquire);
+        if (leaf != NULL)
+            visit(leaf, PAGEMAP_LEAF_BYTES, context);
+    }
 }

@@ -20,6 +20,7 @@ enum { PAGEMAP_LEAF_SHIFT = 32 };
 
 #define PAGEMAP_ROOT_ENTRIES ((size_t)1 << (ADDRESS_BITS - PAGEMAP_LEAF_SHIFT))
 #define PAGEMAP_LEAF_ENTRIES ((size_t)1 << (PAGEMAP_LEAF_SHIFT - GRANULE_SHIFT))
+#define PAGEMAP_LEAF_BYTES   (PAGEMAP_LEAF_ENTRIES * sizeof(pagemap_entry))
 
 typedef _Atomic(struct extent *) pagemap_entry;
 
@@ -38,6 +39,9 @@ static always_inline struct extent *pagemap_get(const void *p) {
 
 /* Makes entries for [base, base + bytes) possible. False when out of memory. */
 bool pagemap_reserve(const void *base, size_t bytes);
+
+/* Every leaf there is. */
+void pagemap_visit(void (*visit)(void *base, size_t bytes, void *context), void *context);
 
 /* Points the `granules` entries from `base` to `extent`. Reserved before. */
 void pagemap_set(const void *base, size_t granules, struct extent *extent);

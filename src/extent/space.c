@@ -86,6 +86,18 @@ struct chunk *space_chunk_at(const void *base) {
                                 memory_order_acquire);
 }
 
+const char *space_next(const char *after) {
+    uintptr_t number = after == NULL ? 0 : chunk_number(after) + 1;
+    struct section *section = atomic_load_explicit(&space_sections, memory_order_acquire);
+    for (; section != NULL; section = atomic_load_explicit(&section->next, memory_order_acquire)) {
+        uintptr_t first = section->index * SECTION_CHUNKS;
+        for (uintptr_t i = number > first ? number - first : 0; i < SECTION_CHUNKS; i++)
+            if (atomic_load_explicit(&section->chunks[i], memory_order_relaxed) != NULL)
+                return (const char *)((first + i) << CHUNK_SHIFT);
+    }
+    return NULL;
+}
+
 static void bit_assign(uint64_t *words, unsigned i, bool value) {
     uint64_t bit = (uint64_t)1 << (i % 64);
     words[i / 64] = value ? words[i / 64] | bit : words[i / 64] & ~bit;

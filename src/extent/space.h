@@ -52,6 +52,10 @@ void space_forget(struct chunk *chunk);
    and as a hint for others. */
 struct chunk *space_chunk_at(const void *base);
 
+/* The first chunk that is mapped after the one at `after`, or NULL; from the lowest for NULL. Without a
+   lock: chunks come and go meanwhile. */
+const char *space_next(const char *after);
+
 /* Purging begins or has ended on granules of a chunk of the space. */
 void space_settle_locked(struct chunk *chunk);
 

@@ -46,24 +46,23 @@ static bool smaps_add_line(const char *line, const char *end, struct os_smaps *o
     return false;
 }
 
-static bool smaps_sum_lines(int fd, struct os_smaps *out) {
+/* Calls `take` with each line of the file that fits the buffer. */
+static bool smaps_for_lines(int fd, void (*take)(const char *line, const char *end, void *context),
+                            void *context) {
     char buf[SMAPS_BUFFER_BYTES];
     size_t len = 0;
     bool skipping = false; /* the head of this line is lost */
-    bool seen_rss = false;
     for (;;) {
         long got = os_file_read(fd, buf + len, sizeof buf - len);
-        if (got < 0)
-            return false;
-        if (got == 0)
-            return seen_rss;
+        if (got <= 0)
+            return got == 0;
         len += (size_t)got;
 
         const char *line = buf;
         const char *end;
         while ((end = memchr(line, '\n', (size_t)(buf + len - line))) != NULL) {
             if (!skipping)
-                seen_rss |= smaps_add_line(line, end, out);
+                take(line, end, context);
             skipping = false;
             line = end + 1;
         }
@@ -74,6 +73,71 @@ static bool smaps_sum_lines(int fd, struct os_smaps *out) {
             len = 0;
         }
     }
+}
+
+struct smaps_sum {
+    struct os_smaps *out;
+    bool seen_rss;
+};
+
+static void smaps_sum_line(const char *line, const char *end, void *context) {
+    struct smaps_sum *sum = context;
+    sum->seen_rss |= smaps_add_line(line, end, sum->out);
+}
+
+static bool smaps_sum_lines(int fd, struct os_smaps *out) {
+    struct smaps_sum sum = {.out = out};
+    return smaps_for_lines(fd, smaps_sum_line, &sum) && sum.seen_rss;
+}
+
+/* --- mapping by mapping --- */
+
+struct smaps_visitor {
+    void (*visit)(uintptr_t start, uintptr_t end, size_t rss_bytes, void *context);
+    void *context;
+    uintptr_t start, end; /* of the mapping whose lines are being read */
+};
+
+/* A hexadecimal number that ends with `stop`; false if it is none. */
+static bool smaps_parse_hex(const char **at, const char *end, char stop, uintptr_t *out) {
+    const char *p = *at;
+    for (*out = 0; p < end && *p != stop; p++) {
+        unsigned digit = *p >= '0' && *p <= '9'   ? (unsigned)(*p - '0')
+                         : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a') + 10
+                                                  : 16;
+        if (digit == 16)
+            return false;
+        *out = *out << 4 | digit;
+    }
+    *at = p + 1;
+    return p < end;
+}
+
+static void smaps_visit_line(const char *line, const char *end, void *context) {
+    static const char name[] = "Rss:";
+    struct smaps_visitor *visitor = context;
+    uintptr_t start, stop;
+    const char *at = line;
+    if (smaps_parse_hex(&at, end, '-', &start) && smaps_parse_hex(&at, end, ' ', &stop)) {
+        visitor->start = start;
+        visitor->end = stop;
+    } else if ((size_t)(end - line) >= sizeof name - 1 &&
+               memcmp(line, name, sizeof name - 1) == 0) {
+        visitor->visit(visitor->start, visitor->end,
+                       smaps_parse_kib(line + sizeof name - 1, end) * SMAPS_UNIT_BYTES,
+                       visitor->context);
+    }
+}
+
+bool os_smaps_visit(void (*visit)(uintptr_t start, uintptr_t end, size_t rss_bytes, void *context),
+                    void *context) {
+    struct smaps_visitor visitor = {.visit = visit, .context = context};
+    int fd = os_file_open("/proc/self/smaps");
+    if (fd < 0)
+        return false;
+    bool ok = smaps_for_lines(fd, smaps_visit_line, &visitor);
+    os_file_close(fd);
+    return ok;
 }
 
 bool os_smaps_read_path(const char *path, struct os_smaps *out) {

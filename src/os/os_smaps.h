@@ -17,5 +17,9 @@ struct os_smaps {
    False if /proc does not say; *out is zeroes then. No allocation. */
 bool os_smaps_read(struct os_smaps *out);
 
-/* The same from any file in either format. */
+/* Calls `visit` with each mapping's addresses and its part of Rss. False if /proc does not say. */
+bool os_smaps_visit(void (*visit)(uintptr_t start, uintptr_t end, size_t rss_bytes, void *context),
+                    void *context);
+
+/* The same as os_smaps_read() from any file in either format. */
 bool os_smaps_read_path(const char *path, struct os_smaps *out);

@@ -74,6 +74,11 @@ endforeach()
 fallow_check(integration.purge_thread.alone PROGRAM integration_purge_thread ARGS alone UNSANITIZED
     CONF lazy_decay_ms:3600000)
 
+# A sanitizer's memory is somebody else's, and changes while it is counted.
+fallow_check_program(integration_why SOURCES integration/why.c)
+fallow_check(integration.why PROGRAM integration_why UNSANITIZED)
+fallow_check(integration.why.small_pages PROGRAM integration_why UNSANITIZED CONF thp:never)
+
 # In memory cgroups of their own: freed memory is there for others.
 fallow_check_program(integration_pressure ONLY plain SOURCES integration/pressure.c)
 set(limits neighbour 300M save 220M)

@@ -32,7 +32,7 @@ Test(metadata, is_zero_and_aligned_to_a_cache_line) {
 Test(metadata, small_pieces_come_from_one_block) {
     char *last = metadata_alloc(64);
     size_t mapped = metadata_mapped_bytes();
-    for (unsigned i = 1; i < BLOCK_BYTES / 64; i++) {
+    for (unsigned i = 2; i < BLOCK_BYTES / 64; i++) { /* the first 64 bytes say whose it is */
         char *p = metadata_alloc(64);
         cr_assert_eq(p, last + 64);
         last = p;
@@ -114,4 +114,38 @@ Test(metadata, threads_get_pieces_of_their_own) {
         cr_assert_eq(pthread_create(&threads[i], NULL, take_pieces, pieces[i]), 0);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+}
+
+static size_t ranges, range_bytes;
+
+static void add_range(void *base, size_t bytes, void *context) {
+    (void)base;
+    (void)context;
+    ranges++;
+    range_bytes += bytes;
+}
+
+Test(metadata, all_that_is_mapped_is_in_the_ranges) {
+    for (unsigned i = 0; i < 20; i++)
+        metadata_alloc(100000);
+    metadata_alloc(2 * (size_t)BLOCK_BYTES);
+    ranges = range_bytes = 0;
+    metadata_visit(add_range, NULL);
+    cr_assert_geq(ranges, 1u);
+    cr_assert_eq(range_bytes, metadata_mapped_bytes());
+}
+
+Test(metadata, an_address_is_found_in_its_range) {
+    char *p = metadata_alloc(64);
+    const char *end = p + 4096;
+    cr_assert(metadata_find(p, &end));
+    cr_assert_eq(end, p + 4096);
+    end = (const char *)UINTPTR_MAX;
+    cr_assert(metadata_find(p, &end));
+    cr_assert_gt(end, p);
+    cr_assert_leq(end, p + 2 * (size_t)BLOCK_BYTES);
+    const char *elsewhere = (const char *)(uintptr_t)4096;
+    end = (const char *)UINTPTR_MAX;
+    cr_assert_not(metadata_find(elsewhere, &end));
+    cr_assert_leq(end, p); /* where the lowest range begins */
 }

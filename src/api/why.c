@@ -1,0 +1,31 @@
+/* The census in the public form, beside the kernel's own figure. */
+#include "why.h"
+
+#include "census.h"
+#include "os_smaps.h"
+
+bool why_read(struct fallow_rss_why *out) {
+    struct os_smaps smaps;
+    struct census census;
+    if (!census_take(&census) || !os_smaps_read(&smaps))
+        return false;
+    *out = (struct fallow_rss_why){
+        .live_bytes = census.live,
+        .rounding_bytes = census.rounding,
+        .slab_free_bytes = census.slab_free,
+        .dirty_bytes = census.dirty,
+        .lazy_bytes = census.lazy,
+        .inflation_bytes = census.inflation,
+        .metadata_bytes = census.metadata,
+        .others_bytes = census.others,
+        .kernel_bytes = smaps.rss_bytes,
+        .lazy_taken_bytes = census.lazy_taken,
+    };
+    return true;
+}
+
+int64_t why_residual(const struct fallow_rss_why *why) {
+    size_t sum = why->live_bytes + why->rounding_bytes + why->slab_free_bytes + why->dirty_bytes +
+                 why->lazy_bytes + why->inflation_bytes + why->metadata_bytes + why->others_bytes;
+    return (int64_t)why->kernel_bytes - (int64_t)sum;
+}

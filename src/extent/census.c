@@ -1,0 +1,245 @@
+/* The walk over chunks, metadata and all other mappings. What is read of slabs and blocks is their
+   owners', unsynchronised: a number that is a little old, never a pointer that is followed. */
+#include "census.h"
+
+#include "chunk.h"
+#include "metadata.h"
+#include "os_file.h"
+#include "os_lock.h"
+#include "os_page.h"
+#include "os_residence.h"
+#include "os_smaps.h"
+#include "pagemap.h"
+#include "slab_shape.h"
+#include "space.h"
+
+enum { CENSUS_PAGES = CHUNK_BYTES / 4096, CENSUS_WORDS = CENSUS_PAGES / 64 };
+
+/* Leaves of the page map that are told from others' memory: for 1 TiB at one place. */
+enum { CENSUS_LEAVES = 256 };
+
+struct census_walk {
+    struct census *out;
+    int fd;
+    bool failed;
+    size_t page_bytes;
+    size_t leaf_count;
+    const char *leaves[CENSUS_LEAVES];
+    uint64_t bitmap[CENSUS_WORDS]; /* of the chunk, or of other CHUNK_BYTES, looked at */
+    /* the rest of a block that goes on in the next chunk */
+    char *rest_base;
+    size_t rest_granules, rest_bytes;
+    bool rest_is_warm;
+};
+
+/* Resident bytes of [from, to) within the chunk, in bytes from its beginning, to whole pages. */
+static size_t census_resident(const struct census_walk *walk, size_t from, size_t to) {
+    size_t first = align_up(from, walk->page_bytes) / walk->page_bytes;
+    size_t end = align_up(to, walk->page_bytes) / walk->page_bytes;
+    return end > first ? os_residence_count(walk->bitmap, first, end - first) * walk->page_bytes
+                       : 0;
+}
+
+static void census_look(struct census_walk *walk, const char *base, size_t bytes) {
+    for (size_t i = 0; i < CENSUS_WORDS; i++)
+        walk->bitmap[i] = 0;
+    walk->failed |= !os_residence_read(walk->fd, base, bytes / walk->page_bytes, walk->bitmap);
+}
+
+/* `n` granules from `first` on, of a large block of which `bytes` are usable from there on. */
+static void census_block(struct census_walk *walk, size_t first, size_t n, size_t bytes,
+                         bool is_warm) {
+    size_t from = bytes_of_granules(first), to = bytes_of_granules(first + n);
+    size_t used_to = min_size(from + bytes, to);
+    if (is_warm) {
+        walk->out->dirty += census_resident(walk, from, to);
+        return;
+    }
+    walk->out->live += census_resident(walk, from, used_to);
+    walk->out->rounding += census_resident(walk, used_to, to);
+}
+
+__attribute__((__no_sanitize__("thread"))) static void
+census_slab(struct census_walk *walk, const struct extent *slab, unsigned first) {
+    size_t object_bytes = slab_shapes[slab->class].object_bytes;
+    size_t from = bytes_of_granules(first), to = from + bytes_of_granules(slab->granules);
+    size_t objects_to = from + slab->capacity * object_bytes;
+    size_t resident = census_resident(walk, from, objects_to);
+    size_t used = slab->used - ((slab->flags & EXTENT_CURRENT) != 0);
+    size_t live = min_size(min_size(used, slab->capacity) * object_bytes, resident);
+    walk->out->live += live;
+    walk->out->slab_free += resident - live;
+    walk->out->rounding += census_resident(walk, objects_to, to);
+}
+
+/* The extent in use at granule `i`; returns how many granules of this chunk it takes. */
+__attribute__((__no_sanitize__("thread"))) static size_t
+census_extent(struct census_walk *walk, const struct chunk *chunk, unsigned i) {
+    const struct extent *extent = pagemap_get(chunk_address(chunk, i));
+    bool is_warm = false;
+    if (extent == NULL && chunk->extents != NULL && (chunk->extents[i].flags & EXTENT_WARM) != 0) {
+        extent = &chunk->extents[i];
+        is_warm = true;
+    }
+    if (extent == NULL || extent->granules == 0) { /* on its way from one state to another */
+        walk->out->live += census_resident(walk, bytes_of_granules(i), bytes_of_granules(i + 1));
+        return 1;
+    }
+    size_t n = min_size(extent->granules, CHUNK_GRANULES - i);
+    if (!is_warm && extent_is_slab(extent)) {
+        census_slab(walk, extent, i);
+        return n;
+    }
+    census_block(walk, i, n, extent->bytes, is_warm);
+    walk->rest_base = chunk->base + CHUNK_BYTES;
+    walk->rest_granules = extent->granules - n;
+    walk->rest_bytes = extent->bytes - min_size(extent->bytes, bytes_of_granules(n));
+    walk->rest_is_warm = is_warm;
+    return n;
+}
+
+static void census_used(struct census_walk *walk, const struct chunk *chunk, bits_t used) {
+    unsigned i = 0;
+    if (walk->rest_granules > 0 && walk->rest_base == chunk->base) {
+        size_t n = min_size(walk->rest_granules, CHUNK_GRANULES);
+        census_block(walk, 0, n, walk->rest_bytes, walk->rest_is_warm);
+        walk->rest_base += CHUNK_BYTES;
+        walk->rest_granules -= n;
+        walk->rest_bytes -= min_size(walk->rest_bytes, bytes_of_granules(n));
+        i = (unsigned)n;
+    }
+    while (i < CHUNK_GRANULES)
+        i += (used >> i & 1) != 0 ? (unsigned)census_extent(walk, chunk, i) : 1;
+}
+
+/* The sets of a chunk, at one moment if some domain has it. */
+__attribute__((__no_sanitize__("thread"))) static struct chunk census_copy(struct chunk *chunk) {
+    struct domain *domain = chunk->domain;
+    struct chunk copy;
+    if (domain != NULL)
+        os_lock_acquire(&domain->lock);
+    copy.used = chunk->used;
+    copy.dirty = chunk->dirty;
+    copy.lazy = chunk->lazy;
+    copy.busy = chunk->busy;
+    copy.base = chunk->base;
+    copy.extents = chunk->extents;
+    if (domain != NULL)
+        os_lock_release(&domain->lock);
+    return copy;
+}
+
+static void census_chunk(struct census_walk *walk, struct chunk *chunk) {
+    struct chunk copy = census_copy(chunk);
+    census_look(walk, copy.base, CHUNK_BYTES);
+    for (unsigned i = 0; i < CHUNK_GRANULES; i++) {
+        bits_t bit = (bits_t)1 << i;
+        size_t resident = census_resident(walk, bytes_of_granules(i), bytes_of_granules(i + 1));
+        if ((copy.used & bit) != 0)
+            continue;
+        if (((copy.dirty | copy.busy) & bit) != 0) {
+            walk->out->dirty += resident;
+        } else if ((copy.lazy & bit) != 0) {
+            walk->out->lazy += resident;
+            walk->out->lazy_taken += GRANULE_BYTES - resident;
+        } else {
+            walk->out->inflation += resident;
+        }
+    }
+    census_used(walk, &copy, copy.used);
+}
+
+/* Resident bytes of any range. */
+static size_t census_range(struct census_walk *walk, const char *base, size_t bytes) {
+    size_t resident = 0;
+    for (size_t done = 0; done < bytes; done += CHUNK_BYTES) {
+        size_t n = min_size(bytes - done, CHUNK_BYTES);
+        census_look(walk, base + done, n);
+        resident += census_resident(walk, 0, n);
+    }
+    return resident;
+}
+
+static void census_metadata_range(void *base, size_t bytes, void *walk_pointer) {
+    struct census_walk *walk = walk_pointer;
+    walk->out->metadata += census_range(walk, base, bytes);
+}
+
+static void census_leaf(void *base, size_t bytes, void *walk_pointer) {
+    struct census_walk *walk = walk_pointer;
+    census_metadata_range(base, bytes, walk);
+    if (walk->leaf_count < CENSUS_LEAVES)
+        walk->leaves[walk->leaf_count++] = base;
+}
+
+/* Whether a leaf is at `at`. Lowers *end to where it ends, or the next one begins. */
+static bool census_find_leaf(const struct census_walk *walk, const char *at, const char **end) {
+    for (size_t i = 0; i < walk->leaf_count; i++) {
+        const char *base = walk->leaves[i], *stop = base + PAGEMAP_LEAF_BYTES;
+        if (at < base) {
+            *end = base < *end ? base : *end;
+        } else if (at < stop) {
+            *end = stop < *end ? stop : *end;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether Fallow's memory is at `at`, and where the like of it ends: not beyond the next chunk. */
+static bool census_is_ours(const struct census_walk *walk, const char *at, const char **end) {
+    const char *chunk_end = (const char *)align_down((uintptr_t)at, CHUNK_BYTES) + CHUNK_BYTES;
+    if (space_chunk_at(at) != NULL) {
+        *end = chunk_end;
+        return true;
+    }
+    *end = chunk_end;
+    return metadata_find(at, end) || census_find_leaf(walk, at, end);
+}
+
+/* Whether some of [start, stop) is Fallow's. */
+static bool census_overlaps(const struct census_walk *walk, const char *start, const char *stop) {
+    const char *end;
+    for (const char *at = start; at < stop; at = end)
+        if (census_is_ours(walk, at, &end))
+            return true;
+    return false;
+}
+
+/* One mapping of the process: what of it is not Fallow's. */
+static void census_mapping(uintptr_t start, uintptr_t stop, size_t rss_bytes, void *walk_pointer) {
+    struct census_walk *walk = walk_pointer;
+    const char *end, *last = (const char *)stop;
+    if (rss_bytes == 0)
+        return;
+    if (!census_overlaps(walk, (const char *)start, last)) {
+        walk->out->others += rss_bytes;
+        return;
+    }
+    for (const char *at = (const char *)start; at < last; at = end) {
+        bool ours = census_is_ours(walk, at, &end);
+        end = end < last ? end : last;
+        if (!ours)
+            walk->out->others += census_range(walk, at, (size_t)(end - at));
+    }
+}
+
+bool census_take(struct census *out) {
+    static struct census_walk walk; /* under the caller's lock */
+    *out = (struct census){0};
+    walk =
+        (struct census_walk){.out = out, .fd = os_residence_open(), .page_bytes = os_page_size()};
+    if (walk.fd < 0)
+        return false;
+    const char *base = NULL;
+    while ((base = space_next(base)) != NULL) {
+        struct chunk *chunk = space_chunk_at(base);
+        if (chunk != NULL)
+            census_chunk(&walk, chunk);
+    }
+    metadata_visit(census_metadata_range, &walk);
+    pagemap_visit(census_leaf, &walk);
+    walk.failed |= !os_smaps_visit(census_mapping, &walk);
+    os_file_close(walk.fd);
+    return !walk.failed;
+}

@@ -1,0 +1,94 @@
+/* Reads /proc/self/pagemap, by its ioctl or entry by entry; no privilege is needed for what is read here.
+   No state, no allocation. */
+#include "os_residence.h"
+
+#include "os_file.h"
+#include "os_page.h"
+#include "os_syscall.h"
+
+enum { RESIDENCE_REGIONS = 64, RESIDENCE_WORDS = 128 };
+
+static const uint64_t residence_present = (uint64_t)1 << 63; /* of an entry */
+
+/* linux/fs.h of 6.7, which the build's headers may not have. */
+struct residence_region {
+    uint64_t start, end, categories;
+};
+
+struct residence_scan {
+    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+
+enum { RESIDENCE_IS_PRESENT = 1 << 3, RESIDENCE_IS_ZERO = 1 << 5 };
+
+/* _IOWR('f', 16, struct residence_scan) */
+static const unsigned long residence_scan_request =
+    3UL << 30 | sizeof(struct residence_scan) << 16 | 'f' << 8 | 16;
+
+int os_residence_open(void) {
+    return os_file_open("/proc/self/pagemap");
+}
+
+static void residence_set(uint64_t *bitmap, size_t first, size_t n) {
+    for (size_t page = first; page < first + n; page++)
+        bitmap[page / 64] |= (uint64_t)1 << (page % 64);
+}
+
+static bool residence_by_scan(int fd, uintptr_t base, size_t pages, uint64_t *bitmap) {
+    struct residence_region regions[RESIDENCE_REGIONS];
+    size_t page_bytes = os_page_size();
+    uintptr_t at = base, end = base + pages * page_bytes;
+    while (at < end) {
+        struct residence_scan scan = {
+            .size = sizeof scan,
+            .start = at,
+            .end = end,
+            .vec = (uintptr_t)regions,
+            .vec_len = RESIDENCE_REGIONS,
+            .category_inverted = RESIDENCE_IS_ZERO,
+            .category_mask = RESIDENCE_IS_PRESENT | RESIDENCE_IS_ZERO,
+            .return_mask = RESIDENCE_IS_PRESENT,
+        };
+        long n = os_syscall3(SYS_ioctl, fd, (long)residence_scan_request, (long)&scan);
+        if (os_syscall_failed(n) || scan.walk_end <= at)
+            return false;
+        for (long i = 0; i < n; i++)
+            residence_set(bitmap, (regions[i].start - base) / page_bytes,
+                          (regions[i].end - regions[i].start) / page_bytes);
+        at = scan.walk_end;
+    }
+    return true;
+}
+
+static bool residence_by_entry(int fd, uintptr_t base, size_t pages, uint64_t *bitmap) {
+    uint64_t words[RESIDENCE_WORDS];
+    size_t first = base / os_page_size();
+    for (size_t done = 0; done < pages;) {
+        size_t n = min_size(pages - done, RESIDENCE_WORDS);
+        long got = os_syscall4(SYS_pread64, fd, (long)words, (long)(n * sizeof *words),
+                               (long)((first + done) * sizeof *words));
+        if (got != (long)(n * sizeof *words))
+            return false;
+        for (size_t i = 0; i < n; i++)
+            if ((words[i] & residence_present) != 0)
+                residence_set(bitmap, done + i, 1);
+        done += n;
+    }
+    return true;
+}
+
+bool os_residence_read(int fd, const void *base, size_t pages, uint64_t *bitmap) {
+    if (residence_by_scan(fd, (uintptr_t)base, pages, bitmap))
+        return true;
+    for (size_t i = 0; i < (pages + 63) / 64; i++)
+        bitmap[i] = 0;
+    return residence_by_entry(fd, (uintptr_t)base, pages, bitmap);
+}
+
+size_t os_residence_count(const uint64_t *bitmap, size_t first, size_t n) {
+    size_t count = 0;
+    for (size_t page = first; page < first + n; page++)
+        count += os_residence_is_set(bitmap, page);
+    return count;
+}
