@@ -1,47 +1,8 @@
 /* Affinity of this process, and quotas of cgroup trees built for the purpose. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <ftw.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "cgroup_tree.h"
 #include "os_cpu.h"
-
-static char root[] = "/tmp/fallow-cpu-XXXXXX";
-
-static void make_root(void) {
-    cr_assert_not_null(mkdtemp(root));
-}
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where) {
-    (void)info;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
-static void remove_root(void) {
-    cr_assert_eq(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-}
-
-static void put(const char *path, const char *text) {
-    char full[512];
-    snprintf(full, sizeof full, "%s%s", root, path);
-    for (char *at = full + 1; *at != '\0'; at++) {
-        if (*at != '/')
-            continue;
-        *at = '\0';
-        cr_assert(mkdir(full, 0700) == 0 || errno == EEXIST);
-        *at = '/';
-    }
-    FILE *file = fopen(full, "we");
-    cr_assert_not_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 Test(cpu, usable_follows_the_affinity_mask) {
     cpu_set_t all;
