@@ -61,11 +61,15 @@ enum fallow_purge_level {
 size_t fallow_purge(enum fallow_purge_level level);
 
 /* What the kernel says of the process, from /proc/self/smaps_rollup (about 13 ms for each GiB of small
- * pages). False, with errno ENOENT, where there is no such file. */
+ * pages). False, with errno ENOENT, where there is no such file. The last two are 0 where the kernel does not
+ * say: from /proc/self/pagemap, for the chunks that have lazy memory, and from the memory cgroup's own
+ * file. */
 struct fallow_rss {
-    size_t kernel_bytes; /* Rss */
-    size_t lazy_bytes;   /* LazyFree: in Rss, but the kernel may take it at any moment */
-    size_t honest_bytes; /* Rss - LazyFree */
+    size_t kernel_bytes;     /* Rss */
+    size_t lazy_bytes;       /* LazyFree: in Rss, but the kernel may take it at any moment */
+    size_t honest_bytes;     /* Rss - LazyFree */
+    size_t lazy_taken_bytes; /* not in Rss: Fallow's lazy memory that was taken, or never touched */
+    size_t cgroup_bytes;     /* charged to the own memory cgroup: all its processes, and files */
 };
 bool fallow_rss(struct fallow_rss *out);
 
@@ -84,7 +88,7 @@ struct fallow_rss_why {
     size_t metadata_bytes;   /* Fallow's own records */
     size_t others_bytes;     /* the program, libraries, stacks, other allocators */
     size_t kernel_bytes;     /* Rss */
-    size_t lazy_taken_bytes; /* not resident: lazy memory that the kernel has taken */
+    size_t lazy_taken_bytes; /* not resident: lazy memory that was taken, or never touched */
 };
 bool fallow_rss_why(struct fallow_rss_why *out);
 

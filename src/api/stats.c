@@ -6,9 +6,11 @@
 #include <errno.h>
 
 #include "arena.h"
+#include "census.h"
 #include "counters.h"
 #include "metadata.h"
 #include "os_assert.h"
+#include "os_cgroup.h"
 #include "os_smaps.h"
 #include "purge.h"
 #include "space.h"
@@ -64,6 +66,8 @@ PUBLIC bool fallow_rss(struct fallow_rss *out) {
     out->kernel_bytes = smaps.rss_bytes;
     out->lazy_bytes = smaps.lazyfree_bytes;
     out->honest_bytes = smaps.rss_bytes - smaps.lazyfree_bytes;
+    (void)census_lazy_taken(&out->lazy_taken_bytes);
+    out->cgroup_bytes = os_cgroup_memory_bytes();
     return true;
 }
 

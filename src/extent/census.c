@@ -129,24 +129,47 @@ __attribute__((__no_sanitize__("thread"))) static struct chunk census_copy(struc
     return copy;
 }
 
-static void census_chunk(struct census_walk *walk, struct chunk *chunk) {
-    struct chunk copy = census_copy(chunk);
-    census_look(walk, copy.base, CHUNK_BYTES);
+/* The chunk's free granules, by their state. */
+static void census_free(struct census_walk *walk, const struct chunk *copy) {
     for (unsigned i = 0; i < CHUNK_GRANULES; i++) {
         bits_t bit = (bits_t)1 << i;
         size_t resident = census_resident(walk, bytes_of_granules(i), bytes_of_granules(i + 1));
-        if ((copy.used & bit) != 0)
+        if ((copy->used & bit) != 0)
             continue;
-        if (((copy.dirty | copy.busy) & bit) != 0) {
+        if (((copy->dirty | copy->busy) & bit) != 0) {
             walk->out->dirty += resident;
-        } else if ((copy.lazy & bit) != 0) {
+        } else if ((copy->lazy & bit) != 0) {
             walk->out->lazy += resident;
             walk->out->lazy_taken += GRANULE_BYTES - resident;
         } else {
             walk->out->inflation += resident;
         }
     }
+}
+
+static void census_chunk(struct census_walk *walk, struct chunk *chunk) {
+    struct chunk copy = census_copy(chunk);
+    census_look(walk, copy.base, CHUNK_BYTES);
+    census_free(walk, &copy);
     census_used(walk, &copy, copy.used);
+}
+
+static void census_lazy_chunk(struct census_walk *walk, struct chunk *chunk) {
+    struct chunk copy = census_copy(chunk);
+    if (copy.lazy == 0)
+        return;
+    census_look(walk, copy.base, CHUNK_BYTES);
+    census_free(walk, &copy);
+}
+
+static void census_for_chunks(struct census_walk *walk,
+                              void (*look)(struct census_walk *walk, struct chunk *chunk)) {
+    const char *base = NULL;
+    while ((base = space_next(base)) != NULL) {
+        struct chunk *chunk = space_chunk_at(base);
+        if (chunk != NULL)
+            look(walk, chunk);
+    }
 }
 
 /* Resident bytes of any range. */
@@ -231,15 +254,25 @@ bool census_take(struct census *out) {
         (struct census_walk){.out = out, .fd = os_residence_open(), .page_bytes = os_page_size()};
     if (walk.fd < 0)
         return false;
-    const char *base = NULL;
-    while ((base = space_next(base)) != NULL) {
-        struct chunk *chunk = space_chunk_at(base);
-        if (chunk != NULL)
-            census_chunk(&walk, chunk);
-    }
+    census_for_chunks(&walk, census_chunk);
     metadata_visit(census_metadata_range, &walk);
     pagemap_visit(census_leaf, &walk);
     walk.failed |= !os_smaps_visit(census_mapping, &walk);
     os_file_close(walk.fd);
     return !walk.failed;
+}
+
+bool census_lazy_taken(size_t *out) {
+    struct census census = {0};
+    struct census_walk walk = {
+        .out = &census, .fd = os_residence_open(), .page_bytes = os_page_size()};
+    *out = 0;
+    if (walk.fd < 0)
+        return false;
+    census_for_chunks(&walk, census_lazy_chunk);
+    os_file_close(walk.fd);
+    if (walk.failed)
+        return false;
+    *out = census.lazy_taken;
+    return true;
 }

@@ -17,9 +17,13 @@ struct census {
     size_t metadata;
     size_t others; /* the program, its libraries, stacks, Fallow's own static data */
     /* bytes, not resident */
-    size_t lazy_taken; /* lazy, and the kernel has taken it */
+    size_t lazy_taken; /* lazy, and the kernel has taken it, or it never was resident */
 };
 
 /* False where the kernel does not say. No allocation, no lock held across a system call; one at a time,
    under the caller's lock. */
 bool census_take(struct census *out);
+
+/* Lazy memory that is not resident, of all chunks that have some. False, with 0, where the kernel does not
+   say. Any number at a time. */
+bool census_lazy_taken(size_t *out);

@@ -1,5 +1,6 @@
 /* The heap's sums: the law at any moment, what each term counts, and purging on request. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -7,6 +8,8 @@
 #include "../random.h"
 #include "alloc.h"
 #include "options.h"
+#include "os_advise.h"
+#include "os_cgroup.h"
 #include "stats.h"
 
 enum { KIB = 1024, MIB = 1024 * KIB, THREADS = 3, LOOKS = 2000 };
@@ -108,9 +111,39 @@ Test(stats, the_resident_set_is_as_the_kernel_says) {
     cr_assert(fallow_rss(&lazy));
     cr_assert_geq(lazy.lazy_bytes, dirty.lazy_bytes + 31 * MIB);
     cr_assert_leq(lazy.honest_bytes, before.honest_bytes + MIB);
+    cr_assert_eq(lazy.lazy_taken_bytes, 0u);
     fallow_purge(FALLOW_PURGE_CLEAN);
     cr_assert(fallow_rss(&clean));
     cr_assert_leq(clean.kernel_bytes, before.kernel_bytes + MIB);
+}
+
+Test(stats, lazy_memory_that_the_kernel_took_is_not_resident_but_counted) {
+    skip_under_tools();
+    struct fallow_rss lazy, taken;
+    char *p = alloc_malloc(8 * MIB);
+    memset(p, 1, 8 * MIB);
+    alloc_free(p);
+    fallow_purge(FALLOW_PURGE_LAZY);
+    cr_assert(fallow_rss(&lazy));
+    /* as if the kernel had taken a part */
+    cr_assert_eq(os_advise(p, 3 * MIB, OS_ADVISE_DONTNEED), 0);
+    errno = EXDEV;
+    cr_assert(fallow_rss(&taken));
+    cr_assert_eq(errno, EXDEV);
+    cr_assert_eq(lazy.lazy_taken_bytes, 0u);
+    cr_assert_eq(taken.lazy_taken_bytes, 3u * MIB);
+    cr_assert_leq(taken.lazy_bytes, 5u * MIB); /* before, some pages were not on a list yet */
+    fallow_purge(FALLOW_PURGE_CLEAN);
+    cr_assert(fallow_rss(&taken));
+    cr_assert_eq(taken.lazy_taken_bytes, 0u);
+}
+
+Test(stats, the_cgroup_is_charged_for_what_is_resident) {
+    struct fallow_rss rss;
+    size_t alone = os_cgroup_memory_bytes();
+    skip_under_tools();
+    cr_assert(fallow_rss(&rss));
+    cr_assert_eq(rss.cgroup_bytes > 0, alone > 0);
 }
 
 /* --- at any moment --- */

@@ -47,6 +47,21 @@ Test(census, free_granules_are_counted_by_their_state) {
     cr_assert_eq(census.inflation, os_page_size());
 }
 
+Test(census, lazy_memory_that_was_taken_is_found_without_the_rest) {
+    size_t taken = 1;
+    struct chunk *chunk = chunk_like("addda");
+    purge_all(false);
+    cr_assert(census_lazy_taken(&taken));
+    cr_assert_eq(taken, 0u);
+    /* as if the kernel had taken a page of one */
+    cr_assert_eq(os_advise(chunk_address(chunk, 2), os_page_size(), OS_ADVISE_DONTNEED), 0);
+    cr_assert(census_lazy_taken(&taken));
+    cr_assert_eq(taken, os_page_size());
+    purge_all(true);
+    cr_assert(census_lazy_taken(&taken));
+    cr_assert_eq(taken, 0u);
+}
+
 Test(census, large_blocks_are_live_up_to_their_usable_bytes) {
     bits_t stale;
     struct extent *extent = arena_take(arena, 10, 1, &stale);
