@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "fmt.h"
 #include "options.h"
+#include "os_cgroup.h"
 #include "os_file.h"
 #include "os_lock.h"
 #include "os_log.h"
@@ -62,6 +63,9 @@ static void report_rss(struct fmt *f) {
     report_row(f, "LazyFree in it", smaps.lazyfree_bytes);
     report_row(f, "honest RSS", smaps.rss_bytes - smaps.lazyfree_bytes);
     report_row(f, "Anonymous", smaps.anonymous_bytes);
+    uint64_t cgroup_bytes = os_cgroup_memory_bytes();
+    if (cgroup_bytes > 0)
+        report_row(f, "charged to its cgroup", cgroup_bytes);
 }
 
 static void report_why(struct fmt *f) {
@@ -80,6 +84,8 @@ static void report_why(struct fmt *f) {
     report_row(f, "on huge pages", why.inflation_bytes);
     report_row(f, "metadata, resident", why.metadata_bytes);
     report_row(f, "not Fallow's", why.others_bytes);
+    report_row(f, "sum of these", why_sum(&why));
+    report_row(f, "the kernel's figure", why.kernel_bytes);
     report_row(f, residual < 0 ? "too much by" : "not explained",
                (size_t)(residual < 0 ? -residual : residual));
     report_row(f, "lazy, already taken", why.lazy_taken_bytes);

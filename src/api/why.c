@@ -24,8 +24,11 @@ bool why_read(struct fallow_rss_why *out) {
     return true;
 }
 
+size_t why_sum(const struct fallow_rss_why *why) {
+    return why->live_bytes + why->rounding_bytes + why->slab_free_bytes + why->dirty_bytes +
+           why->lazy_bytes + why->inflation_bytes + why->metadata_bytes + why->others_bytes;
+}
+
 int64_t why_residual(const struct fallow_rss_why *why) {
-    size_t sum = why->live_bytes + why->rounding_bytes + why->slab_free_bytes + why->dirty_bytes +
-                 why->lazy_bytes + why->inflation_bytes + why->metadata_bytes + why->others_bytes;
-    return (int64_t)why->kernel_bytes - (int64_t)sum;
+    return (int64_t)why->kernel_bytes - (int64_t)why_sum(why);
 }

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "../capture.h"
+#include "../environment.h"
 #include "alloc.h"
 #include "counters.h"
 #include "options.h"
+#include "os_cgroup.h"
 #include "os_file.h"
 #include "report.h"
 
@@ -86,6 +88,36 @@ Test(report, its_terms_add_up) {
     cr_assert_eq(bytes_of(text, "kernel RSS"),
                  bytes_of(text, "LazyFree in it") + bytes_of(text, "honest RSS"));
     alloc_free(kept);
+}
+
+Test(report, says_why_and_what_is_left) {
+    static const char *const terms[] = {
+        "live",           "rounding",      "free in slabs",      "dirty, resident",
+        "lazy, resident", "on huge pages", "metadata, resident", "not Fallow's"};
+    skip_under_tools();
+    void *kept = memset(alloc_malloc(3000000), 1, 3000000);
+    print();
+    unsigned long long sum = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(terms); i++)
+        sum += bytes_of(text, terms[i]);
+    cr_assert_eq(bytes_of(text, "sum of these"), sum);
+    bool too_much = lines_with(text, "too much by", ' ') == 1;
+    cr_assert_eq(bytes_of(text, "the kernel's figure"),
+                 too_much ? sum - bytes_of(text, "too much by")
+                          : sum + bytes_of(text, "not explained"));
+    alloc_free(kept);
+}
+
+Test(report, has_the_cgroup_if_there_is_one) {
+    print();
+    cr_assert_eq(lines_with(text, "charged to its cgroup", ' '), os_cgroup_memory_bytes() > 0);
+}
+
+Test(report, fits_its_buffer) {
+    print();
+    const char *last = counters_name(COUNTER_COUNT - 1);
+    cr_assert_eq(lines_with(text, last, ':'), 1u);
+    cr_assert_eq(text[strlen(text) - 1], '\n');
 }
 
 Test(report, allocates_nothing) {
