@@ -67,7 +67,7 @@ static void domain_unlist(struct domain *domain, struct chunk *chunk) {
 /* Changes the total by what has come together, so that domains do not share a cache line's every change. */
 static void domain_tell(_Atomic size_t *total, size_t *told, size_t now) {
     size_t change = now - *told;
-    if (change + DOMAIN_TELL_GRANULES <= 2 * DOMAIN_TELL_GRANULES)
+    if (change + DOMAIN_TELL_GRANULES <= (size_t)2 * DOMAIN_TELL_GRANULES)
         return;
     atomic_fetch_add_explicit(total, change, memory_order_relaxed);
     *told = now;

@@ -26,6 +26,7 @@ enum {
     PURGE_THREAD_ITEMS = 256,
     PURGE_THREAD_IDLE_LOOKS = 20, /* with nothing to do, before it ends: a second */
     PURGE_THREAD_YIELDS = 1000,   /* waiting for one to end */
+    PURGE_THREAD_ALONE = 8,       /* answers that there is no other thread, before it pauses */
 };
 
 /* How often it looks while it knows of nothing, and how far ahead "soon" is. */
@@ -34,8 +35,11 @@ static const uint64_t purge_thread_look_ns = 50000000;
 /* The longest sleep: the process may have one thread again meanwhile. */
 static const uint64_t purge_thread_nap_ns = 1000000000;
 
-/* Where no thread could be started, it is tried again after this long. */
+/* Where no thread could be started, it is tried again after this long. Where there was no other thread
+   yet, the first times at once, then after a pause that doubles: the first slow call of a process with
+   threads is often one of pthread_create()'s own, and the program may sleep soon after. */
 static const uint64_t purge_thread_retry_ns = 1000000000;
+static const uint64_t purge_thread_alone_ns = 1000000;
 
 static const uint64_t purge_thread_ending = UINT64_MAX;
 
@@ -46,6 +50,7 @@ static _Atomic bool purge_thread_starting;   /* by one thread at a time */
 static _Atomic uint64_t purge_thread_due_ns; /* when it looks next, or purge_thread_ending */
 static _Atomic uint32_t purge_thread_word;   /* futex: 1 wakes it */
 static _Atomic uint64_t purge_thread_try_ns; /* not started before this time */
+static _Atomic unsigned purge_thread_alone;  /* times in a row that there was no other thread */
 static _Atomic long purge_thread_process_id; /* 0: not asked yet */
 
 /* The thread's own. */
@@ -155,21 +160,32 @@ static bool purge_thread_is_at_home(void) {
     return atomic_compare_exchange_strong(&purge_thread_process_id, &none, id) || none == id;
 }
 
+static uint64_t purge_thread_pause_ns(unsigned alone) {
+    if (alone < PURGE_THREAD_ALONE)
+        return 0;
+    unsigned doublings = alone - PURGE_THREAD_ALONE;
+    return doublings < 10 ? purge_thread_alone_ns << doublings : purge_thread_retry_ns;
+}
+
 static bool purge_thread_start(uint64_t now_ns) {
     if (now_ns < atomic_load_explicit(&purge_thread_try_ns, memory_order_relaxed) ||
         atomic_exchange(&purge_thread_starting, true))
         return false;
     bool started = atomic_load(&purge_clone.thread_id) != 0; /* by another thread, just now */
-    if (!started && purge_thread_is_at_home() && os_status_is_unfiltered() &&
-        purge_thread_has_company(2)) {
-        purge_thread_publish(now_ns, now_ns);
-        started = os_clone_start(&purge_clone, purge_thread_body, &thread_heap) > 0;
-        if (started)
-            counters_add(COUNTER_purge_threads, 1);
+    uint64_t pause_ns = purge_thread_retry_ns;
+    if (!started && purge_thread_is_at_home() && os_status_is_unfiltered()) {
+        if (!purge_thread_has_company(2)) {
+            pause_ns = purge_thread_pause_ns(atomic_fetch_add(&purge_thread_alone, 1));
+        } else {
+            purge_thread_publish(now_ns, now_ns);
+            started = os_clone_start(&purge_clone, purge_thread_body, &thread_heap) > 0;
+            if (started)
+                counters_add(COUNTER_purge_threads, 1);
+        }
     }
     if (!started) {
         atomic_store(&purge_thread_looks_soon, false);
-        atomic_store(&purge_thread_try_ns, now_ns + purge_thread_retry_ns);
+        atomic_store(&purge_thread_try_ns, now_ns + pause_ns);
     }
     atomic_store(&purge_thread_starting, false);
     return started;
@@ -192,11 +208,13 @@ bool purge_thread_tend(uint64_t now_ns) {
 }
 
 void purge_thread_reconsider(void) {
+    atomic_store_explicit(&purge_thread_alone, 0, memory_order_relaxed);
     atomic_store_explicit(&purge_thread_try_ns, 0, memory_order_relaxed);
 }
 
 void purge_thread_after_fork(void) {
     atomic_store(&purge_thread_process_id, 0);
+    atomic_store(&purge_thread_alone, 0);
     atomic_store(&purge_clone.thread_id, 0);
     atomic_store(&purge_thread_starting, false);
     atomic_store(&purge_thread_looks_soon, false);

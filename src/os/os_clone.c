@@ -25,7 +25,8 @@ static char *clone_thread_pointer(void) {
     return pointer;
 }
 
-static long clone_call(char *stack_top, _Atomic int *thread_id, void *tls, void (*body)(void)) {
+static long clone_call(const char *stack_top, _Atomic int *thread_id, void *tls,
+                       void (*body)(void)) {
     register long r10 __asm__("r10") = (long)thread_id;
     register long r8 __asm__("r8") = (long)tls;
     register long r9 __asm__("r9") = (long)body;
@@ -53,7 +54,8 @@ static char *clone_thread_pointer(void) {
     return __builtin_thread_pointer();
 }
 
-static long clone_call(char *stack_top, _Atomic int *thread_id, void *tls, void (*body)(void)) {
+static long clone_call(const char *stack_top, _Atomic int *thread_id, void *tls,
+                       void (*body)(void)) {
     register long x8 __asm__("x8") = SYS_clone;
     register long x0 __asm__("x0") = (long)clone_flags;
     register long x1 __asm__("x1") = (long)stack_top;
@@ -83,7 +85,8 @@ static char *clone_thread_pointer(void) {
     return pointer;
 }
 
-static long clone_call(char *stack_top, _Atomic int *thread_id, void *tls, void (*body)(void)) {
+static long clone_call(const char *stack_top, _Atomic int *thread_id, void *tls,
+                       void (*body)(void)) {
     register long a7 __asm__("a7") = SYS_clone;
     register long a0 __asm__("a0") = (long)clone_flags;
     register long a1 __asm__("a1") = (long)stack_top;

@@ -36,7 +36,7 @@ static void residence_set(uint64_t *bitmap, size_t first, size_t n) {
 }
 
 static bool residence_by_scan(int fd, uintptr_t base, size_t pages, uint64_t *bitmap) {
-    struct residence_region regions[RESIDENCE_REGIONS];
+    struct residence_region regions[RESIDENCE_REGIONS] = {0};
     size_t page_bytes = os_page_size();
     uintptr_t at = base, end = base + pages * page_bytes;
     while (at < end) {
@@ -62,7 +62,7 @@ static bool residence_by_scan(int fd, uintptr_t base, size_t pages, uint64_t *bi
 }
 
 static bool residence_by_entry(int fd, uintptr_t base, size_t pages, uint64_t *bitmap) {
-    uint64_t words[RESIDENCE_WORDS];
+    uint64_t words[RESIDENCE_WORDS] = {0};
     size_t first = base / os_page_size();
     for (size_t done = 0; done < pages;) {
         size_t n = min_size(pages - done, RESIDENCE_WORDS);

@@ -16,7 +16,7 @@ int os_shared_open(void) {
 }
 
 bool os_shared_is(int fd, const void *addr, size_t bytes) {
-    uint64_t words[PAGEMAP_WORDS];
+    uint64_t words[PAGEMAP_WORDS] = {0};
     size_t page = (uintptr_t)addr / os_page_size();
     size_t left = bytes / os_page_size();
     while (left > 0) {

@@ -154,8 +154,13 @@ static void usage(void) {
         threads_sleep_ms(100);
         now = cgroup_usage();
     }
-    CHECK_THAT(now <= before + kept + (size_t)16 * MIB, "%zu bytes are in use, %zu of them live",
-               now - before, kept);
+    struct fallow_stats stats;
+    under_test_stats(&stats);
+    CHECK_THAT(
+        now <= before + kept + (size_t)16 * MIB,
+        "%zu bytes are in use, %zu of them live; active %zu, dirty %zu, lazy %zu, resident %zu",
+        now - before, kept, stats.active_bytes, stats.dirty_bytes, stats.lazy_bytes,
+        resident_now().rss_bytes);
     for (size_t i = 0; i < BLOCKS; i += EACH) {
         CHECK(pattern_holds(blocks[i], bytes, i));
     }

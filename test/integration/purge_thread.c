@@ -1,6 +1,7 @@
 /*
  * What the purge thread does, and what it must not do, in a whole process. The first argument says what:
  *   sleep   while every thread sleeps, freed memory becomes lazy and is then given back
+ *   mute    the same where the other thread never calls the allocator
  *   exit    main leaves by pthread_exit, and the process ends when its last thread does
  *   exec    another program takes the process's place
  *   fork    a child of a process that has one works without, and gets its own
@@ -24,26 +25,35 @@ enum { BLOCKS = 600, WAIT_TENTHS = 200 };
 static const size_t block_bytes = 100000;
 static atomic_bool ready, done;
 
-static void *sleeps(void *argument) {
-    void *block = malloc(100);
-    CHECK(block != NULL);
-    KEEP(block);
+static void *sleeps_mutely(void *argument) {
     atomic_store(&ready, true);
     while (!atomic_load(&done)) {
         threads_sleep_ms(20);
     }
+    return argument;
+}
+
+static void *sleeps(void *argument) {
+    void *block = malloc(100);
+    CHECK(block != NULL);
+    KEEP(block);
+    sleeps_mutely(argument);
     free(block);
     return argument;
 }
 
-static pthread_t start_sleeper(void) {
+static pthread_t start_thread(void *(*body)(void *)) {
     atomic_store(&ready, false);
     atomic_store(&done, false);
-    pthread_t sleeper = threads_start(sleeps, NULL);
+    pthread_t sleeper = threads_start(body, NULL);
     while (!atomic_load(&ready)) {
         sched_yield();
     }
     return sleeper;
+}
+
+static pthread_t start_sleeper(void) {
+    return start_thread(sleeps);
 }
 
 static void end_sleeper(pthread_t sleeper) {
@@ -94,8 +104,8 @@ static void sleep_until(bool wanted) {
 }
 
 /* With lazy_decay_ms:1500. Only the kernel is asked meanwhile. */
-static void all_asleep(void) {
-    pthread_t sleeper = start_sleeper();
+static void all_asleep(void *(*other)(void *)) {
+    pthread_t sleeper = start_thread(other);
     size_t bytes = (size_t)BLOCKS * block_bytes;
     struct resident before = resident_now();
     fill_and_free();
@@ -111,6 +121,14 @@ static void all_asleep(void) {
     CHECK_THAT(rss <= before.rss_bytes + bytes / 10, "%zu bytes are resident in the end", rss);
     sleep_until(false);
     end_sleeper(sleeper);
+}
+
+static void one_asleep(void) {
+    all_asleep(sleeps);
+}
+
+static void one_mute(void) {
+    all_asleep(sleeps_mutely);
 }
 
 static void *outlives_main(void *argument) {
@@ -255,9 +273,9 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
     } ways[] = {
-        {"sleep", all_asleep},  {"exit", main_leaves},    {"exec", another_program},
-        {"fork", in_a_child},   {"signals", signals},     {"none", without_threads},
-        {"alone", alone_again}, {"setuid", another_user},
+        {"sleep", one_asleep},     {"mute", one_mute},     {"exit", main_leaves},
+        {"exec", another_program}, {"fork", in_a_child},   {"signals", signals},
+        {"none", without_threads}, {"alone", alone_again}, {"setuid", another_user},
     };
     CHECK(argc == 2);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {

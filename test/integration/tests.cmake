@@ -67,7 +67,7 @@ fallow_check(integration.limits.from_outside PROGRAM integration_limits ARGS sma
     UNDER prlimit --as=16777216)
 
 # The purge thread, which the sanitizers' runtimes do not know or bring into trouble with signals.
-foreach(way sleep exit exec fork signals setuid none)
+foreach(way sleep mute exit exec fork signals setuid none)
     fallow_check(integration.purge_thread.${way} PROGRAM integration_purge_thread ARGS ${way}
         UNSANITIZED CONF lazy_decay_ms:1500)
 endforeach()

@@ -42,9 +42,11 @@ int main(void) {
             round_trips(size);
         }
         if (round == 3) {
+            under_test_purge(FALLOW_PURGE_CLEAN);
             warm = resident_now().rss_bytes;
         }
     }
+    under_test_purge(FALLOW_PURGE_CLEAN);
     size_t after = resident_now().rss_bytes;
     CHECK_THAT(after < warm + (8u << 20), "RSS went from %zu to %zu: not freed", warm, after);
     under_test_check_law();

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../environment.h"
 #include "os_advise.h"
 #include "os_map.h"
 #include "os_page.h"
@@ -113,6 +114,7 @@ Test(smaps, without_rss_it_is_not_smaps) {
 Test(smaps, the_sum_agrees_with_the_rollup) {
     struct os_smaps rollup;
     struct os_smaps summed;
+    skip_under_tools();
     cr_assert(os_smaps_read(&rollup));
     if (!rollup.from_rollup)
         cr_skip_test("no smaps_rollup here");
