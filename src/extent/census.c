@@ -174,13 +174,10 @@ static void census_for_chunks(struct census_walk *walk,
 
 /* Resident bytes of any range. */
 static size_t census_range(struct census_walk *walk, const char *base, size_t bytes) {
-    size_t resident = 0;
-    for (size_t done = 0; done < bytes; done += CHUNK_BYTES) {
-        size_t n = min_size(bytes - done, CHUNK_BYTES);
-        census_look(walk, base + done, n);
-        resident += census_resident(walk, 0, n);
-    }
-    return resident;
+    size_t resident;
+    walk->failed |= !os_residence_sum(walk->fd, base,
+                                      (bytes + walk->page_bytes - 1) / walk->page_bytes, &resident);
+    return resident * walk->page_bytes;
 }
 
 static void census_metadata_range(void *base, size_t bytes, void *walk_pointer) {
@@ -209,14 +206,14 @@ static bool census_find_leaf(const struct census_walk *walk, const char *at, con
     return false;
 }
 
-/* Whether Fallow's memory is at `at`, and where the like of it ends: not beyond the next chunk. */
+/* Whether Fallow's memory is at `at`, and where the like of it ends. */
 static bool census_is_ours(const struct census_walk *walk, const char *at, const char **end) {
-    const char *chunk_end = (const char *)align_down((uintptr_t)at, CHUNK_BYTES) + CHUNK_BYTES;
     if (space_chunk_at(at) != NULL) {
-        *end = chunk_end;
+        *end = (const char *)align_down((uintptr_t)at, CHUNK_BYTES) + CHUNK_BYTES;
         return true;
     }
-    *end = chunk_end;
+    const char *next = space_next(at);
+    *end = next != NULL ? next : (const char *)UINTPTR_MAX;
     return metadata_find(at, end) || census_find_leaf(walk, at, end);
 }
 

@@ -30,12 +30,21 @@ int os_residence_open(void) {
     return os_file_open("/proc/self/pagemap");
 }
 
-static void residence_set(uint64_t *bitmap, size_t first, size_t n) {
+/* What is found out: a bit for each resident page where there is a bitmap, and their number. */
+struct residence {
+    uint64_t *bitmap;
+    size_t resident;
+};
+
+static void residence_note(struct residence *out, size_t first, size_t n) {
+    out->resident += n;
+    if (out->bitmap == NULL)
+        return;
     for (size_t page = first; page < first + n; page++)
-        bitmap[page / 64] |= (uint64_t)1 << (page % 64);
+        out->bitmap[page / 64] |= (uint64_t)1 << (page % 64);
 }
 
-static bool residence_by_scan(int fd, uintptr_t base, size_t pages, uint64_t *bitmap) {
+static bool residence_by_scan(int fd, uintptr_t base, size_t pages, struct residence *out) {
     struct residence_region regions[RESIDENCE_REGIONS] = {0};
     size_t page_bytes = os_page_size();
     uintptr_t at = base, end = base + pages * page_bytes;
@@ -54,14 +63,14 @@ static bool residence_by_scan(int fd, uintptr_t base, size_t pages, uint64_t *bi
         if (os_syscall_failed(n) || scan.walk_end <= at)
             return false;
         for (long i = 0; i < n; i++)
-            residence_set(bitmap, (regions[i].start - base) / page_bytes,
-                          (regions[i].end - regions[i].start) / page_bytes);
+            residence_note(out, (regions[i].start - base) / page_bytes,
+                           (regions[i].end - regions[i].start) / page_bytes);
         at = scan.walk_end;
     }
     return true;
 }
 
-static bool residence_by_entry(int fd, uintptr_t base, size_t pages, uint64_t *bitmap) {
+static bool residence_by_entry(int fd, uintptr_t base, size_t pages, struct residence *out) {
     uint64_t words[RESIDENCE_WORDS] = {0};
     size_t first = base / os_page_size();
     for (size_t done = 0; done < pages;) {
@@ -72,18 +81,30 @@ static bool residence_by_entry(int fd, uintptr_t base, size_t pages, uint64_t *b
             return false;
         for (size_t i = 0; i < n; i++)
             if ((words[i] & residence_present) != 0)
-                residence_set(bitmap, done + i, 1);
+                residence_note(out, done + i, 1);
         done += n;
     }
     return true;
 }
 
 bool os_residence_read(int fd, const void *base, size_t pages, uint64_t *bitmap) {
-    if (residence_by_scan(fd, (uintptr_t)base, pages, bitmap))
+    struct residence out = {.bitmap = bitmap};
+    if (residence_by_scan(fd, (uintptr_t)base, pages, &out))
         return true;
     for (size_t i = 0; i < (pages + 63) / 64; i++)
         bitmap[i] = 0;
-    return residence_by_entry(fd, (uintptr_t)base, pages, bitmap);
+    return residence_by_entry(fd, (uintptr_t)base, pages, &out);
+}
+
+bool os_residence_sum(int fd, const void *base, size_t pages, size_t *resident) {
+    struct residence out = {0};
+    bool known = residence_by_scan(fd, (uintptr_t)base, pages, &out);
+    if (!known) {
+        out.resident = 0;
+        known = residence_by_entry(fd, (uintptr_t)base, pages, &out);
+    }
+    *resident = out.resident;
+    return known;
 }
 
 size_t os_residence_count(const uint64_t *bitmap, size_t first, size_t n) {

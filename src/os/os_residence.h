@@ -11,6 +11,9 @@ int os_residence_open(void);
    page of zeroes that reading brings counts as well. False where neither can be had. */
 bool os_residence_read(int fd, const void *base, size_t pages, uint64_t *bitmap);
 
+/* The same of any number of pages, of which only the number that are resident is told. */
+bool os_residence_sum(int fd, const void *base, size_t pages, size_t *resident);
+
 static inline bool os_residence_is_set(const uint64_t *bitmap, size_t page) {
     return (bitmap[page / 64] >> (page % 64) & 1) != 0;
 }

@@ -76,7 +76,7 @@ int main(void) {
         4096,   10000,  16384,  32768,   40960,   65536,         131072,  200000,  262144,
         262152, 300000, 524288, 1 << 20, 2 << 20, (2 << 20) + 8, 3 << 20, 8 << 20, 64 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t count = ((size_t)16 << 20) / sizes[i];
+        size_t count = (check_scaled(16) << 20) / sizes[i];
         count = count > 512 ? 512 : count < 2 ? 2 : count;
         for (int reuse = 0; reuse < REUSE_STATES; reuse++) {
             one_size(sizes[i], count, (enum reuse)reuse);

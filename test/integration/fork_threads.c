@@ -77,7 +77,7 @@ int main(void) {
     for (size_t i = 0; i < THREADS; i++) {
         threads[i] = threads_start(churn, (void *)(i + 1));
     }
-    size_t forks = check_scaled(120);
+    size_t forks = check_scaled(60);
     for (size_t i = 0; i < forks; i++) {
         pid_t pid = fork();
         CHECK(pid >= 0);

@@ -53,7 +53,7 @@ static void at_random(void) {
     void *blocks[BLOCKS] = {0};
     size_t sizes[BLOCKS] = {0};
     uint64_t random = 2024;
-    for (int i = 0; i < 12000; i++) {
+    for (int i = 0; i < 4000; i++) {
         size_t which = pattern_random(&random) % BLOCKS;
         unsigned scale = pattern_random(&random) % 20;
         size_t size = 1 + pattern_random(&random) % ((size_t)8 << scale);

@@ -70,7 +70,7 @@ static struct block *resize(struct block *block, uint64_t *random) {
 static void *churn(void *argument) {
     uint64_t random = (uintptr_t)argument;
     struct block *kept[KEPT] = {0};
-    size_t rounds = check_scaled(20000);
+    size_t rounds = check_scaled(8000);
     for (size_t i = 0; i < rounds; i++) {
         size_t slot = pattern_random(&random) % KEPT;
         size_t shelf = pattern_random(&random) % SHELVES;

@@ -3,6 +3,7 @@
 # still reads as zero, and at most one line is said about it. ($1: the calloc test, plain)
 set -u
 . "$(dirname "$0")/../support/script.sh"
+export FALLOW_TEST_SCALE=25
 qemu=qemu-$(uname -m)
 script_need "$qemu"
 scratch=$(script_scratch)

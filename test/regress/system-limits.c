@@ -10,7 +10,7 @@
 #include "threads.h"
 #include "under_test.h"
 
-enum { BLOCKS = 60000, ROUNDS = 6 };
+enum { BLOCKS = 20000, ROUNDS = 4 };
 
 static size_t maps_now(void) {
     size_t lines = 0;

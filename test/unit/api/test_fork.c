@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "arena.h"
 #include "options.h"
+#include "os_thread.h"
 #include "report.h"
 #include "space.h"
 #include "stats.h"
@@ -217,8 +218,10 @@ Test(fork, the_law_holds_in_children_of_busy_parents) {
 
 static void *keep_printing(void *arg) {
     (void)arg;
-    while (!atomic_load(&stop))
+    while (!atomic_load(&stop)) {
         report_print();
+        os_thread_nap(); /* the lock is not fair: whoever forks would seldom get it */
+    }
     return NULL;
 }
 

@@ -39,6 +39,9 @@ Test(residence, pages_are_resident_from_their_first_write_to_their_end) {
     for (size_t i = 0; i < PAGES; i++)
         cr_assert_eq(os_residence_is_set(bitmap, i), i % 3 == 0, "page %zu", i);
     cr_assert_eq(os_residence_count(bitmap, 1, 3), 1u);
+    size_t sum;
+    cr_assert(os_residence_sum(file, base, PAGES, &sum));
+    cr_assert_eq(sum, (PAGES + 2) / 3u);
     cr_assert_eq(os_advise(base, 90 * page, OS_ADVISE_DONTNEED), 0);
     cr_assert_eq(resident(base), (PAGES - 90 + 2) / 3u);
 }
@@ -46,4 +49,6 @@ Test(residence, pages_are_resident_from_their_first_write_to_their_end) {
 Test(residence, what_cannot_be_read_is_said_so) {
     memset(bitmap, 0, sizeof bitmap);
     cr_assert_not(os_residence_read(-1, &bitmap, 1, bitmap));
+    size_t sum;
+    cr_assert_not(os_residence_sum(-1, &bitmap, 1, &sum));
 }
