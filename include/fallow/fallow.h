@@ -53,7 +53,9 @@ size_t fallow_usable_size(const void *p);
 
 /* Free memory is dirty (resident), then lazy (MADV_FREE: the kernel may take it without asking), then
  * clean (not resident). This does at once what time would do, for all arenas, for the large blocks
- * that threads keep for reuse, and for what the calling thread's own heap has empty. Returns for how many bytes the kernel agreed. */
+ * that threads keep for reuse, and for what the calling thread's own heap has empty. What another thread
+ * is purging at the moment is waited for, a tenth of a second at most. Returns for how many bytes the
+ * kernel agreed. */
 enum fallow_purge_level {
     FALLOW_PURGE_LAZY,  /* dirty memory becomes lazy, or clean under purge:dontneed */
     FALLOW_PURGE_CLEAN, /* dirty and lazy memory is given back */

@@ -9,6 +9,7 @@
 #include "os_clock.h"
 #include "os_cpu.h"
 #include "space.h"
+#include "survival.h"
 
 enum { ARENA_FIT_LOOKS = 8 }; /* chunks of a bin that are compared for the fullest */
 
@@ -163,8 +164,10 @@ static struct chunk *arena_fit_locked(struct arena *arena, unsigned n, unsigned 
 }
 
 static struct extent *arena_take_from_locked(struct arena *arena, struct chunk *chunk,
-                                             unsigned first, unsigned n, bits_t *stale) {
+                                             unsigned first, unsigned n, bits_t *stale,
+                                             bits_t *lazy) {
     struct extent *extent = &chunk->extents[first];
+    *lazy = chunk->lazy & bits_range(first, n);
     *stale = domain_take_locked(&arena->domain, chunk, first, n);
     arena_settle_locked(arena, chunk);
     extent->chunk = chunk;
@@ -180,15 +183,18 @@ static bool arena_wants_lone_locked(const struct arena *arena, unsigned n) {
 
 struct extent *arena_take(struct arena *arena, unsigned n, unsigned step, bits_t *stale) {
     struct extent *extent = NULL;
+    bits_t lazy = 0;
     unsigned first;
     os_lock_acquire(&arena->domain.lock);
     bool lone = arena_wants_lone_locked(arena, n);
     struct chunk *chunk = lone ? NULL : arena_fit_locked(arena, n, step, &first);
     if (chunk != NULL)
-        extent = arena_take_from_locked(arena, chunk, first, n, stale);
+        extent = arena_take_from_locked(arena, chunk, first, n, stale, &lazy);
     os_lock_release(&arena->domain.lock);
-    if (extent != NULL)
+    if (extent != NULL) {
+        survival_note_reuse(chunk, lazy);
         return extent;
+    }
     chunk = space_take(1, 1);
     if (chunk == NULL)
         return NULL;
@@ -203,8 +209,9 @@ struct extent *arena_take(struct arena *arena, unsigned n, unsigned step, bits_t
     arena->lone_chunks += chunk->lone;
     arena_add_locked(arena, chunk);
     first = chunk_find(chunk, n, step);
-    extent = arena_take_from_locked(arena, chunk, first, n, stale);
+    extent = arena_take_from_locked(arena, chunk, first, n, stale, &lazy);
     os_lock_release(&arena->domain.lock);
+    survival_note_reuse(chunk, lazy);
     return extent;
 }
 
@@ -236,13 +243,15 @@ void arena_shrink(struct extent *extent, unsigned n) {
 
 bool arena_take_at(struct chunk *chunk, unsigned first, unsigned n) {
     struct arena *arena = arena_lock_of(chunk);
-    bits_t run = bits_range(first, n);
+    bits_t run = bits_range(first, n), lazy = 0;
     bool free = first + n <= CHUNK_GRANULES && (run & ~chunk_free(chunk)) == 0;
     if (free) {
+        lazy = chunk->lazy & run;
         domain_take_locked(&arena->domain, chunk, first, n);
         arena_settle_locked(arena, chunk);
     }
     os_lock_release(&arena->domain.lock);
+    survival_note_reuse(chunk, lazy);
     return free;
 }
 

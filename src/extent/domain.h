@@ -29,8 +29,9 @@ struct domain {
     size_t told_dirty, told_lazy; /* what is in domain_total_dirty and domain_total_lazy of it */
     struct decay decay;
 
-    /* written under lock; read without it as a hint that a purge may be due */
-    _Atomic size_t purgeable; /* dirty + lazy */
+    /* written under lock; read without it as hints that there may be something to do */
+    _Atomic size_t purgeable;  /* dirty + lazy */
+    _Atomic unsigned surveyed; /* the same of the survey that its chunks have all been through */
 };
 
 /* Granules in all domains, less up to DOMAIN_TELL_GRANULES of each; relaxed. */

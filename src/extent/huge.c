@@ -10,6 +10,7 @@
 #include "os_assert.h"
 #include "os_map.h"
 #include "space.h"
+#include "survival.h"
 
 /* A moved range cannot merge with its neighbours' mappings any more: two maps a move. */
 enum { HUGE_MOVES_MAX = 200 };
@@ -28,6 +29,7 @@ static unsigned huge_tail(size_t granules) {
 
 /* Takes the first `n` granules of a chunk that belongs to nobody. */
 static void huge_occupy(struct chunk *chunk, unsigned n, bool zero) {
+    survival_note_reuse(chunk, chunk->lazy & bits_low(n));
     bits_t stale = chunk_take(chunk, 0, n);
     if (zero)
         chunk_zero(chunk, stale);

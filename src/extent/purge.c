@@ -5,8 +5,10 @@
 #include "arena.h"
 #include "options.h"
 #include "os_clock.h"
+#include "os_thread.h"
 #include "purge_batch.h"
 #include "space.h"
+#include "survival.h"
 
 static const uint64_t purge_ns_per_ms = 1000000;
 
@@ -18,6 +20,9 @@ static const uint64_t purge_default_epoch_ns = 50000000;
 
 /* A huge page that is hardly used is broken up when it has been so for so many epochs. */
 enum { PURGE_BREAK_EPOCHS = 4 };
+
+/* How long a purge on request waits for what others are purging just now: so many milliseconds. */
+enum { PURGE_NAPS_MAX = 100 };
 
 /* One round over a domain. */
 struct purge_round {
@@ -121,6 +126,21 @@ static void purge_collect_once(const struct purge_round *round) {
     os_lock_release(&round->domain->lock);
 }
 
+/* Fills the batch with lazy granules of chunks that a survey has not been to. */
+static void purge_collect_unsurveyed(const struct purge_round *round, unsigned survey) {
+    os_lock_acquire(&round->domain->lock);
+    LIST_FOR_EACH (node, &round->domain->lazy_chunks) {
+        struct chunk *chunk = LIST_ENTRY(node, struct chunk, lazy_node);
+        if (purge_batch_is_full(round->batch))
+            break;
+        if (chunk->surveyed == survey)
+            continue;
+        chunk->surveyed = survey;
+        purge_batch_add_locked(round->batch, round->domain, chunk, chunk->lazy);
+    }
+    os_lock_release(&round->domain->lock);
+}
+
 /* What was refused so long ago counts as idle again. Returns the granules. */
 static size_t purge_retry_refused(struct domain *domain, uint64_t now_ns, uint64_t age_ns) {
     size_t idle = 0;
@@ -176,6 +196,18 @@ static void purge_once(const struct purge_round *round) {
     }
 }
 
+static void purge_survey(const struct purge_round *round) {
+    unsigned survey = survival_surveys(round->now_ns);
+    if (atomic_exchange_explicit(&round->domain->surveyed, survey, memory_order_relaxed) == survey)
+        return;
+    for (;;) {
+        purge_collect_unsurveyed(round, survey);
+        if (round->batch->count == 0)
+            return;
+        purge_batch_run(round->batch, round->domain, PURGE_STAGE_SURVEY);
+    }
+}
+
 /* What dirty memory becomes. */
 static enum purge_stage purge_first_stage(void) {
     return options.purge == PURGE_DONTNEED ? PURGE_STAGE_CLEAN : PURGE_STAGE_LAZY;
@@ -209,6 +241,7 @@ void purge_poll_with(struct purge_batch *batch, struct domain *domain, uint64_t 
     if (round.at_once)
         purge_huge(&round, &domain->held_chunks);
     purge_once(&round);
+    purge_survey(&round);
     uint64_t age_ns = (uint64_t)options.lazy_decay_ms * purge_ns_per_ms;
     if (options.lazy_decay_ms >= 0 && now_ns >= age_ns)
         purge_lazy(&round, now_ns - age_ns);
@@ -324,12 +357,27 @@ static size_t purge_whole(struct purge_batch *batch, struct domain *domain, bool
     return done;
 }
 
+static bool purge_is_in_flight(void) {
+    size_t busy = 0;
+    for (unsigned i = 0; i <= arena_count(); i++) {
+        struct domain *domain = purge_domain_at(i);
+        os_lock_acquire(&domain->lock);
+        busy += domain->busy;
+        os_lock_release(&domain->lock);
+    }
+    return busy != 0;
+}
+
 size_t purge_all(bool clean) {
     PURGE_BATCH_ON_STACK(batch);
-    uint64_t now_ns = os_clock_coarse_ns();
     size_t done = 0;
-    /* The space last: chunks that were busy pass to it when they are empty. */
-    for (unsigned i = arena_count() + 1; i-- > 0;)
-        done += purge_whole(&batch, purge_domain_at(i), clean, now_ns);
-    return bytes_of_granules(done);
+    for (unsigned naps = 0;; naps++) {
+        uint64_t now_ns = os_clock_coarse_ns();
+        /* The space last: chunks that were busy pass to it when they are empty. */
+        for (unsigned i = arena_count() + 1; i-- > 0;)
+            done += purge_whole(&batch, purge_domain_at(i), clean, now_ns);
+        if (naps == PURGE_NAPS_MAX || !purge_is_in_flight())
+            return bytes_of_granules(done);
+        os_thread_nap(); /* another thread is at it; what it leaves dirty or lazy is done here */
+    }
 }

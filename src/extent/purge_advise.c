@@ -9,19 +9,17 @@
 #include <errno.h>
 
 #include "counters.h"
+#include "look.h"
 #include "os_file.h"
+#include "os_residence.h"
 #include "os_shared.h"
-#include "os_status.h"
-#include "space.h"
+#include "survival.h"
 
 /* A broken up huge page costs two memory maps, so their number is bounded. */
 enum { PURGE_BREAK_MAPS_MAX = 200 };
 
 /* Fewer ranges than so many are advised one by one. */
 enum { PURGE_VECTOR_MIN = 16 };
-
-/* A process that has mapped fewer chunks and has one heap is small. */
-enum { PURGE_SMALL_CHUNKS = 8 };
 
 /* Set for good when the kernel turns out not to offer the call for many ranges; relaxed: a hint. */
 static _Atomic bool purge_no_vector;
@@ -91,7 +89,7 @@ static size_t purge_fill(const struct purge_batch *batch, struct purge_cursor *a
                 break;
             const struct purge_item *item = &batch->items[at->item++];
             if (item->stage == at->stage && item->breaks == at->breaks)
-                at->rest = item->taken;
+                at->rest = item->taken & ~item->clean;
             continue;
         }
         unsigned first = bits_first(at->rest);
@@ -135,17 +133,9 @@ static size_t purge_advance(struct purge_batch *batch, size_t i, size_t done,
     return i;
 }
 
-/* Whether calls may be made that a small process does not make, nor one in a sandbox. */
-static bool purge_may_look(void) {
-    return (atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) >=
-                PURGE_SMALL_CHUNKS ||
-            atomic_load_explicit(&space_heaps, memory_order_relaxed) > 1) &&
-           os_status_is_unfiltered();
-}
-
 static bool purge_vector_allowed(size_t count) {
     return count >= PURGE_VECTOR_MIN &&
-           !atomic_load_explicit(&purge_no_vector, memory_order_relaxed) && purge_may_look();
+           !atomic_load_explicit(&purge_no_vector, memory_order_relaxed) && look_is_allowed();
 }
 
 /* The first `count` runs, with few calls. A range that is refused goes on alone. Returns how many were
@@ -200,7 +190,7 @@ static void purge_set_stages(struct purge_batch *batch, enum purge_stage stage) 
         item->stage = (uint8_t)stage;
         if (stage == PURGE_STAGE_CLEAN || !chunk_is_from_before_fork(item->chunk))
             continue;
-        if (!looked && purge_may_look())
+        if (!looked && look_is_allowed())
             pagemap = os_shared_open();
         looked = true;
         if (pagemap < 0 || purge_is_shared(item, pagemap))
@@ -209,6 +199,25 @@ static void purge_set_stages(struct purge_batch *batch, enum purge_stage stage) 
             chunk_note_exclusive(item->chunk);
         if (item->stage == PURGE_STAGE_CLEAN)
             counters_add(COUNTER_shared_bytes, bytes_of_granules(bits_count(item->taken)));
+    }
+    if (pagemap >= 0)
+        os_file_close(pagemap);
+}
+
+/* What was lazy, and of which nothing is left, is clean without any advice. */
+static void purge_skip_gone(struct purge_batch *batch) {
+    int pagemap = -1;
+    bool looked = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct purge_item *item = &batch->items[i];
+        if (item->lazy_since_ns == 0)
+            continue;
+        if (!looked && look_is_allowed())
+            pagemap = os_residence_open();
+        looked = true;
+        if (pagemap < 0)
+            return;
+        item->clean |= survival_find_gone(pagemap, item->chunk, item->taken);
     }
     if (pagemap >= 0)
         os_file_close(pagemap);
@@ -229,6 +238,14 @@ static void purge_advise_some(struct purge_batch *batch, enum purge_stage stage,
 }
 
 void purge_advise(struct purge_batch *batch, enum purge_stage stage) {
+    if (stage != PURGE_STAGE_LAZY)
+        purge_skip_gone(batch);
+    if (stage == PURGE_STAGE_SURVEY) {
+        batch->forks = chunk_fork_count();
+        for (size_t i = 0; i < batch->count; i++)
+            batch->items[i].lazy = batch->items[i].taken & ~batch->items[i].clean;
+        return;
+    }
     purge_set_stages(batch, stage);
     for (size_t i = 0; i < batch->count; i++)
         if (batch->items[i].breaks)

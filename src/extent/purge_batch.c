@@ -18,6 +18,8 @@ struct purge_item *purge_batch_add_locked(struct purge_batch *batch, struct doma
                                           struct chunk *chunk, bits_t set) {
     struct purge_item *item = &batch->items[batch->count++];
     *item = (struct purge_item){.chunk = chunk, .taken = set};
+    if ((set & chunk->lazy) != 0)
+        item->lazy_since_ns = chunk->lazy_since_ns;
     domain_start_purge_locked(domain, chunk, set);
     purge_settle_locked(domain, chunk);
     return item;
@@ -44,6 +46,8 @@ size_t purge_batch_settle(struct purge_batch *batch, struct domain *domain) {
             item->lazy = 0; /* perhaps it was shared by then: dirty, to be advised anew */
         if (purge_wants_again(item))
             chunk->once |= item->lazy;
+        if (item->lazy != 0 && chunk->lazy == 0)
+            chunk->lazy_since_ns = item->lazy_since_ns; /* it has not become younger */
         domain_end_purge_locked(domain, chunk, item->taken, item->lazy, item->clean);
         if (agreed != item->taken)
             domain_set_refused_locked(domain, chunk, true);

@@ -7,8 +7,9 @@
 #include "os_advise.h"
 
 enum purge_stage {
-    PURGE_STAGE_LAZY,  /* MADV_FREE, or the next rung where that is refused */
-    PURGE_STAGE_CLEAN, /* MADV_DONTNEED */
+    PURGE_STAGE_LAZY,   /* MADV_FREE, or the next rung where that is refused */
+    PURGE_STAGE_CLEAN,  /* MADV_DONTNEED, but for what the kernel has taken already */
+    PURGE_STAGE_SURVEY, /* what is lazy stays so, but for what the kernel has taken */
 };
 
 struct purge_item {
@@ -16,6 +17,7 @@ struct purge_item {
     bool breaks;               /* a huge page that is to be broken up first */
     bool again;                /* lazy, to be advised a second time */
     uint8_t stage;             /* scratch of purge_advise.c: the stage of this item */
+    uint64_t lazy_since_ns;    /* 0: it was not lazy */
     bits_t taken, lazy, clean; /* what was made busy; of it, what became lazy and clean */
 };
 

@@ -16,6 +16,7 @@
 #include "os_thp.h"
 #include "os_thread.h"
 #include "pagemap.h"
+#include "survival.h"
 
 enum { SECTION_SHIFT = 32, SECTION_CHUNKS = 1 << (SECTION_SHIFT - CHUNK_SHIFT) };
 enum { SECTION_WORDS = SECTION_CHUNKS / 64 };
@@ -117,8 +118,16 @@ static void space_remove_locked(struct chunk *chunk) {
     space_settle_locked(chunk);
     space_note_held(1);
     chaos_reuse(chunk, chunk->lazy);
-    if (chunk->huge) {
-        /* One write, and no part of a huge page is lazy any more. */
+}
+
+/* Chunks that were free belong to nobody, and are about to be used. One write, and no part of a huge page
+   is lazy any more. */
+static void space_note_reuse(struct chunk *first, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct chunk *chunk = space_chunk_at(first->base + (i << CHUNK_SHIFT));
+        if (!chunk->huge)
+            continue;
+        survival_note_reuse(chunk, chunk->lazy);
         chunk->dirty |= chunk->lazy;
         chunk->lazy = chunk->once = 0;
     }
@@ -283,6 +292,8 @@ struct chunk *space_take_at(char *base, size_t n) {
     for (size_t i = 0; i < known; i++)
         space_remove_locked(space_chunk_at(base + (i << CHUNK_SHIFT)));
     os_lock_release(&space_domain.lock);
+    if (known > 0)
+        space_note_reuse(space_chunk_at(base), known);
     if (known < n && space_map(base + (known << CHUNK_SHIFT), n - known, 1) == NULL) {
         for (size_t i = 0; i < known; i++)
             space_give(space_chunk_at(base + (i << CHUNK_SHIFT)));
@@ -345,6 +356,7 @@ static bool space_is_busy(void) {
 struct chunk *space_take(size_t n, size_t step) {
     struct chunk *first = space_take_free(n, step);
     if (first != NULL) {
+        space_note_reuse(first, n);
         if (n == 1 && !first->huge && (first->dirty | first->lazy) == 0)
             space_advise_huge(first, 1);
         return first;
@@ -355,8 +367,10 @@ struct chunk *space_take(size_t n, size_t step) {
     for (int tries = 0; first == NULL && tries < SPACE_NAPS_MAX; tries++) {
         bool busy = space_is_busy(); /* asked first: what ends after this is found free below */
         first = space_take_free(n, step);
-        if (first != NULL)
+        if (first != NULL) {
+            space_note_reuse(first, n);
             break;
+        }
         bool unmapped = space_unmap_free() > 0;
         if (!unmapped && !busy)
             break;

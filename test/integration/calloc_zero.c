@@ -75,9 +75,11 @@ int main(void) {
         16,     32,     48,     64,      112,     256,           1000,    1024,    2048,
         4096,   10000,  16384,  32768,   40960,   65536,         131072,  200000,  262144,
         262152, 300000, 524288, 1 << 20, 2 << 20, (2 << 20) + 8, 3 << 20, 8 << 20, 64 << 20};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= check_scaled(64) << 20;
+         i++) {
         size_t count = (check_scaled(16) << 20) / sizes[i];
-        count = count > 512 ? 512 : count < 2 ? 2 : count;
+        size_t most = check_scaled(512);
+        count = count > most ? most : count < 2 ? 2 : count;
         for (int reuse = 0; reuse < REUSE_STATES; reuse++) {
             one_size(sizes[i], count, (enum reuse)reuse);
         }

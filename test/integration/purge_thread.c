@@ -87,9 +87,10 @@ static bool has_purge_thread(void) {
         const char *name = entries + at + 19;
         char path[64], text[32] = "";
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", name);
-        if (name[0] != '.') {
-            resident_read_file(path, text, sizeof text);
-            found |= strcmp(text, "fallow-purge\n") == 0;
+        int comm = name[0] != '.' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (comm >= 0) { /* it may have ended meanwhile */
+            found |= read(comm, text, sizeof text - 1) > 0 && strcmp(text, "fallow-purge\n") == 0;
+            close(comm);
         }
         at += length;
     }

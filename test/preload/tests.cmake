@@ -1,4 +1,5 @@
-# Real programs with the library preloaded: a test for each row of programs.txt.
+# Real programs with the library preloaded: a test for each row of programs.txt, and two more for most, where
+# the kernel takes lazy memory all the time.
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS preload/programs.txt)
 file(STRINGS preload/programs.txt rows REGEX "^[a-z]")
@@ -7,9 +8,17 @@ foreach(row IN LISTS rows)
     list(GET row 0 program)
     list(GET row 1 seconds)
     list(GET row 2 company)
+    list(GET row 3 chaos)
     set(serial)
     if(company STREQUAL alone)
         set(serial SERIAL)
     endif()
     fallow_script(preload.${program} SCRIPT preload/${program}.sh TIMEOUT ${seconds} ${serial})
+    if("${chaos}" STREQUAL "chaos")
+        fallow_script(preload.${program}.chaos_reclaim SCRIPT preload/${program}.sh
+            TIMEOUT ${seconds} ${serial} CONF dirty_decay_ms:1,chaos_reclaim:3)
+        fallow_script(preload.${program}.chaos_pageout SCRIPT preload/${program}.sh
+            TIMEOUT ${seconds} ${serial}
+            CONF dirty_decay_ms:1,purge_thread:always,chaos_pageout:true)
+    endif()
 endforeach()
