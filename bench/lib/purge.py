@@ -1,6 +1,7 @@
-"""bench/run purge: what giving memory back costs and what it achieves, in four parts, each with a table, files and a
+"""bench/run purge: what giving memory back costs and what it achieves, in five parts, each with a table, files and a
 chart: the kernel's primitives (fallow-purge), processes that sleep (fallow-idle), one block over and over
-(fallow-churn), zeroed memory that is only read (fallow-usemem)."""
+(fallow-churn), zeroed memory that is only read (fallow-usemem), and what a thread's small calls wait for while another
+frees a lot (fallow-latency)."""
 
 import csv
 import datetime
@@ -14,10 +15,11 @@ import common
 import machine
 import purge_churn
 import purge_idle
+import purge_latency
 import purge_primitives
 import purge_usemem
 
-PARTS = (purge_primitives, purge_idle, purge_churn, purge_usemem)
+PARTS = (purge_primitives, purge_idle, purge_churn, purge_usemem, purge_latency)
 PART_KEYS = [part.KEY for part in PARTS]
 
 

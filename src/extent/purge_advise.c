@@ -237,7 +237,24 @@ static void purge_advise_some(struct purge_batch *batch, enum purge_stage stage,
     }
 }
 
+/* A huge page that somebody else had a hold on just then (the kernel itself, moving or writing it) was not
+   split, though MADV_FREE said yes, and nothing of it is lazy. So it stays dirty, to be tried again. */
+static void purge_check_broken(struct purge_batch *batch) {
+    int pagemap = look_is_allowed() ? os_residence_open() : -1;
+    for (size_t i = 0; pagemap >= 0 && i < batch->count; i++) {
+        struct purge_item *item = &batch->items[i];
+        if (!item->breaks || item->lazy == 0 ||
+            !os_residence_is_huge(pagemap, item->chunk->base, CHUNK_BYTES))
+            continue;
+        counters_add(COUNTER_huge_unsplit_bytes, bytes_of_granules(bits_count(item->lazy)));
+        item->lazy = 0;
+    }
+    if (pagemap >= 0)
+        os_file_close(pagemap);
+}
+
 void purge_advise(struct purge_batch *batch, enum purge_stage stage) {
+    bool breaks_some = false;
     if (stage != PURGE_STAGE_LAZY)
         purge_skip_gone(batch);
     if (stage == PURGE_STAGE_SURVEY) {
@@ -248,11 +265,15 @@ void purge_advise(struct purge_batch *batch, enum purge_stage stage) {
     }
     purge_set_stages(batch, stage);
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].breaks)
+        if (batch->items[i].breaks) {
             purge_break(&batch->items[i]);
+            breaks_some = true;
+        }
     for (int breaks = 0; breaks < 2; breaks++) {
         if (stage == PURGE_STAGE_LAZY)
             purge_advise_some(batch, PURGE_STAGE_LAZY, breaks != 0);
         purge_advise_some(batch, PURGE_STAGE_CLEAN, breaks != 0);
     }
+    if (breaks_some)
+        purge_check_broken(batch);
 }

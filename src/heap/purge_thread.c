@@ -146,6 +146,16 @@ static void purge_thread_body(void) {
 
 /* --- in other threads --- */
 
+/* How long what is freed now can wait for the thread. Where dirty memory is purged at once, its owners see
+   to that, and the thread has the second stage only: to wake it at every free would cost more than the purge. */
+static uint64_t purge_thread_patience_ns(void) {
+    if (options.dirty_decay_ms != 0)
+        return 2 * purge_thread_look_ns;
+    return options.lazy_decay_ms < 0
+               ? UINT64_MAX / 2
+               : max_u64((uint64_t)options.lazy_decay_ms * 1000000, 2 * purge_thread_look_ns);
+}
+
 /* It sleeps for longer than what there is to purge now can wait. */
 static void purge_thread_wake(uint64_t due_ns, uint64_t now_ns) {
     if (atomic_compare_exchange_strong(&purge_thread_due_ns, &due_ns, now_ns)) {
@@ -195,7 +205,7 @@ bool purge_thread_tend(uint64_t now_ns) {
     for (unsigned tries = 0; atomic_load(&purge_clone.thread_id) != 0; tries++) {
         uint64_t due_ns = atomic_load(&purge_thread_due_ns);
         if (due_ns != purge_thread_ending) {
-            bool late = due_ns > now_ns + 2 * purge_thread_look_ns;
+            bool late = due_ns > now_ns + purge_thread_patience_ns();
             if (late || (due_ns > now_ns && purge_is_over()))
                 purge_thread_wake(due_ns, now_ns);
             return true;

@@ -20,7 +20,7 @@ struct residence_scan {
     uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
 };
 
-enum { RESIDENCE_IS_PRESENT = 1 << 3, RESIDENCE_IS_ZERO = 1 << 5 };
+enum { RESIDENCE_IS_PRESENT = 1 << 3, RESIDENCE_IS_ZERO = 1 << 5, RESIDENCE_IS_HUGE = 1 << 6 };
 
 /* _IOWR('f', 16, struct residence_scan) */
 static const unsigned long residence_scan_request =
@@ -85,6 +85,20 @@ static bool residence_by_entry(int fd, uintptr_t base, size_t pages, struct resi
         done += n;
     }
     return true;
+}
+
+bool os_residence_is_huge(int fd, const void *base, size_t bytes) {
+    struct residence_region region = {0};
+    struct residence_scan scan = {
+        .size = sizeof scan,
+        .start = (uintptr_t)base,
+        .end = (uintptr_t)base + bytes,
+        .vec = (uintptr_t)&region,
+        .vec_len = 1,
+        .category_mask = RESIDENCE_IS_PRESENT | RESIDENCE_IS_HUGE,
+        .return_mask = RESIDENCE_IS_HUGE,
+    };
+    return os_syscall3(SYS_ioctl, fd, (long)residence_scan_request, (long)&scan) == 1;
 }
 
 bool os_residence_read(int fd, const void *base, size_t pages, uint64_t *bitmap) {

@@ -14,6 +14,9 @@ bool os_residence_read(int fd, const void *base, size_t pages, uint64_t *bitmap)
 /* The same of any number of pages, of which only the number that are resident is told. */
 bool os_residence_sum(int fd, const void *base, size_t pages, size_t *resident);
 
+/* Whether some of it is mapped by a huge page as a whole; false also where the kernel does not say. */
+bool os_residence_is_huge(int fd, const void *base, size_t bytes);
+
 static inline bool os_residence_is_set(const uint64_t *bitmap, size_t page) {
     return (bitmap[page / 64] >> (page % 64) & 1) != 0;
 }

@@ -1,12 +1,13 @@
 #!/bin/bash
 # The programs of bench/run purge: that their options are taken, what they print first, that their JSON is
 # JSON and says what was asked for, and that arguments they cannot use are refused with status 2. What they
-# measure is not looked at. ($1 to $4: fallow-purge, fallow-idle, fallow-churn, fallow-usemem)
+# measure is not looked at. ($1 to $5: fallow-purge, fallow-idle, fallow-churn, fallow-usemem,
+# fallow-latency)
 set -u
 . "$(dirname "$0")/../support/script.sh"
 script_need python3
 scratch=$(script_scratch)
-declare -A programs=([purge]=$1 [idle]=$2 [churn]=$3 [usemem]=$4)
+declare -A programs=([purge]=$1 [idle]=$2 [churn]=$3 [usemem]=$4 [latency]=$5)
 
 run() { # run NAME OPTIONS...: a short run that must succeed, its output in $scratch/out; 1 if the kernel refuses
     local name=$1 status
@@ -37,6 +38,7 @@ churn|^[0-9.]+ us a loop|-s 256k -S 0.01
 churn|^[0-9.]+ us a loop|-s 1 -S 0 -n 5
 usemem|^malloc  |-s 1m
 usemem|^malloc  |-s 64k -n 5 -j 1k -p 3 -w
+latency|^alone +[0-9]+ calls: p50 [0-9]+ ns|-m 4m -S 0.02
 ROWS
 
 # A line: the program, what must hold of the JSON object `r`, the options.
@@ -56,6 +58,7 @@ purge|r["runs"][0]["rewrite_faults"] >= 16 and r["runs"][0]["fallen_kib"] > 0|-e
 idle|r["blocks"] == 16 and r["kept"] == 5 and r["kept_bytes"] == 5 * 65536|-m 1m -k 3
 idle|r["bytes"] >= 1048576 and r["kept"] == 0 and r["malloc"]["path"][0] == "/"|-m 1m -s mixed
 churn|r["bytes"] == 4096 and r["loops"] >= 7|-s 4k -S 0 -n 7
+latency|r["bytes"] == 4 << 20 and all(0 < r[p]["p50_ns"] <= r[p]["p99.9_ns"] <= r[p]["worst_ns"] for p in ("alone", "meanwhile"))|-m 4m -s 64k -S 0.05
 usemem|r["processes"] == 2 and r["write"] and "rss_kib" in r["fresh"] and "us" in r["again"]|-s 1m -p 2 -w
 ROWS
 
@@ -83,6 +86,8 @@ usemem -p 0
 usemem -n 100000
 usemem -j 0
 usemem --nonsense
+latency -m 1m -s 2m
+latency -S 0
 ROWS
 for name in "${!programs[@]}"; do
     run "$name" --help

@@ -2,12 +2,19 @@
    after a while or on request. Which granules count as dirty does not depend on whether the kernel
    has a huge page at hand. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
+#include "../environment.h"
 #include "counters.h"
 #include "huge.h"
 #include "law.h"
 #include "os_clock.h"
+#include "os_file.h"
+#include "os_residence.h"
+#include "os_status.h"
 #include "os_thp.h"
 #include "picture.h"
 #include "purge.h"
@@ -131,6 +138,40 @@ Test(huge_pages, one_that_is_hardly_used_is_broken_up_after_a_while) {
     cr_assert_eq(bits_count(chunk->lazy), CHUNK_GRANULES - SPARSE); /* all that was resident */
     cr_assert_eq(arena->domain.held, 0u);
     cr_assert(is_kept(chunk, SPARSE));
+}
+
+/* Somebody holds the first page: the kernel cannot split the huge one. */
+static int hold_page(const struct chunk *chunk) {
+    int pipe_ends[2];
+    struct iovec page = {.iov_base = chunk->base, .iov_len = 1};
+    cr_assert_eq(pipe(pipe_ends), 0);
+    cr_assert_eq(vmsplice(pipe_ends[1], &page, 1, 0), 1);
+    close(pipe_ends[1]);
+    return pipe_ends[0];
+}
+
+Test(huge_pages, one_that_the_kernel_did_not_split_stays_dirty_and_is_tried_again) {
+    skip_under_tools();
+    arena_attach(true); /* no small process any more */
+    struct chunk *chunk = chunk_with(SPARSE, 40);
+    int pagemap = os_residence_open();
+    if (!os_status_is_unfiltered() || !os_residence_is_huge(pagemap, chunk->base, CHUNK_BYTES))
+        cr_skip_test("no huge page at hand, or it cannot be seen");
+    int held = hold_page(chunk);
+    for (unsigned i = 0; i < 5; i++)
+        poll_after(EPOCH);
+    cr_assert_eq(counters_read(COUNTER_huge_broken_chunks), 1u);
+    cr_assert(os_residence_is_huge(pagemap, chunk->base, CHUNK_BYTES));
+    cr_assert_eq(chunk->lazy, (bits_t)0);
+    cr_assert_eq(bits_count(chunk->dirty), CHUNK_GRANULES - SPARSE);
+    cr_assert_eq(counters_read(COUNTER_huge_unsplit_bytes),
+                 bytes_of_granules(CHUNK_GRANULES - SPARSE));
+    close(held);
+    poll_after(11000);
+    cr_assert_not(os_residence_is_huge(pagemap, chunk->base, CHUNK_BYTES));
+    cr_assert_eq(bits_count(chunk->lazy), CHUNK_GRANULES - SPARSE);
+    cr_assert(is_kept(chunk, SPARSE));
+    os_file_close(pagemap);
 }
 
 Test(huge_pages, one_that_is_used_more_again_is_not_broken_up) {
