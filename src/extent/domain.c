@@ -7,6 +7,7 @@
 #include "os_clock.h"
 
 _Atomic size_t domain_total_dirty, domain_total_lazy;
+_Atomic bool domain_news;
 
 void domain_init(struct domain *domain, bool is_space) {
     domain->is_space = is_space;
@@ -73,7 +74,20 @@ static void domain_tell(_Atomic size_t *total, size_t *told, size_t now) {
     *told = now;
 }
 
+static void domain_note_pending(struct domain *domain) {
+    unsigned before = atomic_load_explicit(&domain->pending, memory_order_relaxed);
+    unsigned pending = (domain_decaying_locked(domain) > 0 ? DOMAIN_DECAYING : 0) |
+                       (list_is_empty(&domain->sparse_chunks) ? 0 : DOMAIN_SPARSE) |
+                       (domain->lazy > 0 ? DOMAIN_LAZY : 0);
+    if (pending == before)
+        return;
+    atomic_store_explicit(&domain->pending, pending, memory_order_relaxed);
+    if ((pending & ~before & (DOMAIN_DECAYING | DOMAIN_SPARSE)) != 0)
+        atomic_store(&domain_news, true);
+}
+
 static void domain_note(struct domain *domain) {
+    domain_note_pending(domain);
     domain_tell(&domain_total_dirty, &domain->told_dirty, domain->dirty);
     domain_tell(&domain_total_lazy, &domain->told_lazy, domain->lazy);
 

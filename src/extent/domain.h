@@ -31,6 +31,7 @@ struct domain {
 
     /* written under lock; read without it as hints that there may be something to do */
     _Atomic size_t purgeable;  /* dirty + lazy */
+    _Atomic unsigned pending;  /* enum domain_pending: what time alone will make due */
     _Atomic unsigned surveyed; /* the same of the survey that its chunks have all been through */
 };
 
@@ -38,6 +39,16 @@ struct domain {
 extern _Atomic size_t domain_total_dirty, domain_total_lazy;
 
 enum { DOMAIN_TELL_GRANULES = 64 };
+
+enum domain_pending {
+    DOMAIN_DECAYING = 1, /* dirty granules that epochs make lazy */
+    DOMAIN_SPARSE = 2,   /* huge pages to be broken up */
+    DOMAIN_LAZY = 4,     /* lazy granules */
+};
+
+/* Set when a domain has DECAYING or SPARSE memory and had none of that kind before: whoever sleeps until
+   something is due has to look again. */
+extern _Atomic bool domain_news;
 
 void domain_init(struct domain *domain, bool is_space);
 

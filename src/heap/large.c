@@ -74,7 +74,11 @@ void large_free(struct heap *heap, struct extent *extent) {
     }
     struct warm_evicted evicted;
     warm_put(&heap->warm, extent, &evicted);
-    heap->touched |= evicted.count > 0 || (!os_thread_is_single() && purge_thread_is_away());
+    heap->touched |= evicted.count > 0;
+    if (!os_thread_is_single() && purge_thread_is_away()) {
+        purge_thread_note_warm();
+        heap->touched = true;
+    }
     large_give_evicted(&evicted);
 }
 

@@ -156,6 +156,29 @@ static uint64_t purge_thread_patience_ns(void) {
                : max_u64((uint64_t)options.lazy_decay_ms * 1000000, 2 * purge_thread_look_ns);
 }
 
+/* Whether something came up since somebody was told so: waking the thread at every call that may have
+   left something would be dearer than what it has to do. */
+static bool purge_thread_take_news(void) {
+    return atomic_load(&domain_news) && atomic_exchange(&domain_news, false);
+}
+
+/* The same for too much memory, which it may not be able to purge: not more often than it would look. */
+static bool purge_thread_is_over(uint64_t now_ns) {
+    static _Atomic uint64_t next_ns;
+    if (!purge_is_over() || now_ns < atomic_load_explicit(&next_ns, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&next_ns, now_ns + purge_thread_look_ns / 5, memory_order_relaxed);
+    return true;
+}
+
+/* Whether there is anything for a thread to do. */
+static bool purge_thread_has_work(void) {
+    unsigned pending = atomic_load_explicit(&space_domain.pending, memory_order_relaxed);
+    for (unsigned i = 0; i < arena_count(); i++)
+        pending |= atomic_load_explicit(&arena_at(i)->domain.pending, memory_order_relaxed);
+    return pending != 0 || atomic_load(&domain_news) || purge_is_over();
+}
+
 /* It sleeps for longer than what there is to purge now can wait. */
 static void purge_thread_wake(uint64_t due_ns, uint64_t now_ns) {
     if (atomic_compare_exchange_strong(&purge_thread_due_ns, &due_ns, now_ns)) {
@@ -206,7 +229,8 @@ bool purge_thread_tend(uint64_t now_ns) {
         uint64_t due_ns = atomic_load(&purge_thread_due_ns);
         if (due_ns != purge_thread_ending) {
             bool late = due_ns > now_ns + purge_thread_patience_ns();
-            if (late || (due_ns > now_ns && purge_is_over()))
+            if ((late && purge_thread_take_news()) ||
+                (due_ns > now_ns && purge_thread_is_over(now_ns)))
                 purge_thread_wake(due_ns, now_ns);
             return true;
         }
@@ -214,7 +238,11 @@ bool purge_thread_tend(uint64_t now_ns) {
             return false;
         os_thread_yield();
     }
-    return purge_thread_may_be_wanted() && purge_thread_start(now_ns);
+    return purge_thread_may_be_wanted() && purge_thread_has_work() && purge_thread_start(now_ns);
+}
+
+void purge_thread_note_warm(void) {
+    atomic_store(&domain_news, true);
 }
 
 void purge_thread_reconsider(void) {
@@ -225,6 +253,7 @@ void purge_thread_reconsider(void) {
 void purge_thread_after_fork(void) {
     atomic_store(&purge_thread_process_id, 0);
     atomic_store(&purge_thread_alone, 0);
+    atomic_store(&domain_news, true);
     atomic_store(&purge_clone.thread_id, 0);
     atomic_store(&purge_thread_starting, false);
     atomic_store(&purge_thread_looks_soon, false);

@@ -19,6 +19,9 @@ static inline bool purge_thread_is_away(void) {
     return !atomic_load_explicit(&purge_thread_looks_soon, memory_order_relaxed);
 }
 
+/* A heap keeps something warm that it did not keep before. */
+void purge_thread_note_warm(void);
+
 /* The process has another thread than before. */
 void purge_thread_reconsider(void);
 

@@ -7,6 +7,8 @@ if(plain_possible)
         ARGS $<TARGET_FILE:fallow-empty>)
     fallow_script(contract.steady_madvise SCRIPT contract/steady-madvise.sh
         ARGS $<TARGET_FILE:fallow-ebizzy> SERIAL)
+    fallow_script(contract.wakes SCRIPT contract/wakes.sh
+        ARGS $<TARGET_FILE:fallow-latency> $<TARGET_FILE:fallow-ebizzy>)
     fallow_script(contract.bench SCRIPT contract/bench.sh
         ARGS $<TARGET_FILE:fallow-purge> $<TARGET_FILE:fallow-idle> $<TARGET_FILE:fallow-churn>
         $<TARGET_FILE:fallow-usemem> $<TARGET_FILE:fallow-latency>)
