@@ -5,8 +5,8 @@
    stayed dirty all the time and nobody wanted them. At the epoch's end they are idle and become
    lazy. A loop that frees and allocates the same buffers brings the level down to the same low
    each time round, so once that is purged nothing is idle any more. Memory freed at time t is
-   idle for the whole of the next epoch at the latest: with epochs of half of dirty_decay_ms it
-   is found between one half of dirty_decay_ms and dirty_decay_ms after t. */
+   idle for the whole of the next epoch at the latest: it is found between one and two epochs
+   after t. */
 #pragma once
 
 #include <stdatomic.h>

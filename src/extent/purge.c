@@ -33,8 +33,10 @@ struct purge_round {
     uint64_t now_ns;
 };
 
+/* What is idle is found within two epochs. A tenth of dirty_decay_ms is left for the coarse clock, for waking
+   up and for the calls. */
 static uint64_t purge_epoch_ns(void) {
-    return options.dirty_decay_ms > 0 ? (uint64_t)options.dirty_decay_ms * purge_ns_per_ms / 2
+    return options.dirty_decay_ms > 0 ? (uint64_t)options.dirty_decay_ms * purge_ns_per_ms / 20 * 9
                                       : purge_default_epoch_ns;
 }
 

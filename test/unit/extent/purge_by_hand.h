@@ -12,7 +12,7 @@
 #include "picture.h"
 #include "purge.h"
 
-enum { DIRTY_DECAY = 100, EPOCH = DIRTY_DECAY / 2, LAZY_DECAY = 1000, BYTE = 0x5a };
+enum { DIRTY_DECAY = 100, EPOCH = DIRTY_DECAY * 9 / 20, LAZY_DECAY = 1000, BYTE = 0x5a };
 
 static const uint64_t ms = 1000000;
 
