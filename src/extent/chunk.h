@@ -47,6 +47,7 @@ struct chunk {
     struct list_node once_node;  /* those with granules in `once`, oldest first, */
     uint64_t once_since_ns;      /* since then */
     unsigned surveyed;           /* survival_surveys() when its lazy granules were last looked at */
+    _Atomic bool small;          /* advised against huge pages; read without the lock as a hint */
     _Atomic unsigned forks;      /* forks of the process before it was certainly its own */
     uint8_t order;               /* enum chunk_order */
     uint8_t held;                /* dirty granules, if `order` is above DIRTY */

@@ -9,6 +9,7 @@
 #include "os_advise.h"
 #include "os_assert.h"
 #include "os_map.h"
+#include "small_pages.h"
 #include "space.h"
 #include "survival.h"
 
@@ -182,8 +183,10 @@ bool huge_resize(struct arena *arena, struct extent *extent, size_t granules) {
 
 /* A mapping that moves takes its advice about huge pages with it. */
 static void huge_pass_flags(const struct extent *from, const struct extent *to, size_t chunks) {
-    for (size_t i = 0; i < chunks; i++)
+    for (size_t i = 0; i < chunks; i++) {
         huge_chunk(to, i)->huge = huge_chunk(from, i)->huge;
+        small_pages_copy(huge_chunk(from, i), huge_chunk(to, i));
+    }
 }
 
 void huge_move(struct extent *from, struct extent *to, size_t bytes) {

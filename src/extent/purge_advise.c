@@ -13,10 +13,8 @@
 #include "os_file.h"
 #include "os_residence.h"
 #include "os_shared.h"
+#include "small_pages.h"
 #include "survival.h"
-
-/* A broken up huge page costs two memory maps, so their number is bounded. */
-enum { PURGE_BREAK_MAPS_MAX = 200 };
 
 /* Fewer ranges than so many are advised one by one. */
 enum { PURGE_VECTOR_MIN = 16 };
@@ -66,10 +64,8 @@ static void purge_advise_one(struct purge_item *item, bits_t run, char *base, si
 
 /* Before the ranges of a huge page are purged in part: keeps it from being collapsed again. */
 static void purge_break(const struct purge_item *item) {
-    static _Atomic unsigned maps;
     counters_add(COUNTER_huge_broken_chunks, 1);
-    if (atomic_fetch_add_explicit(&maps, 2, memory_order_relaxed) < PURGE_BREAK_MAPS_MAX)
-        (void)!os_advise(item->chunk->base, CHUNK_BYTES, OS_ADVISE_NOHUGEPAGE);
+    small_pages_keep(item->chunk);
 }
 
 /* Where in the batch's runs one is, and which items count. */

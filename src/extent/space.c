@@ -16,6 +16,7 @@
 #include "os_thp.h"
 #include "os_thread.h"
 #include "pagemap.h"
+#include "small_pages.h"
 #include "survival.h"
 
 enum { SECTION_SHIFT = 32, SECTION_CHUNKS = 1 << (SECTION_SHIFT - CHUNK_SHIFT) };
@@ -120,19 +121,6 @@ static void space_remove_locked(struct chunk *chunk) {
     chaos_reuse(chunk, chunk->lazy);
 }
 
-/* Chunks that were free belong to nobody, and are about to be used. One write, and no part of a huge page
-   is lazy any more. */
-static void space_note_reuse(struct chunk *first, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        struct chunk *chunk = space_chunk_at(first->base + (i << CHUNK_SHIFT));
-        if (!chunk->huge)
-            continue;
-        survival_note_reuse(chunk, chunk->lazy);
-        chunk->dirty |= chunk->lazy;
-        chunk->lazy = chunk->once = 0;
-    }
-}
-
 /* A chunk begins, or has ceased, to be mapped; in between it belongs to nobody. */
 static void space_note_mapped_locked(int change) {
     atomic_fetch_add_explicit(&space_mapped_chunks, (size_t)change, memory_order_relaxed);
@@ -195,8 +183,11 @@ static void space_advise_huge(struct chunk *first, size_t n) {
     if (!space_wants_huge() || os_advise(first->base, n << CHUNK_SHIFT, OS_ADVISE_HUGEPAGE) != 0)
         return;
     counters_add(COUNTER_huge_advised_chunks, n);
-    for (size_t i = 0; i < n; i++)
-        space_chunk_at(first->base + (i << CHUNK_SHIFT))->huge = true;
+    for (size_t i = 0; i < n; i++) {
+        struct chunk *chunk = space_chunk_at(first->base + (i << CHUNK_SHIFT));
+        chunk->huge = true;
+        small_pages_forget(chunk);
+    }
 }
 
 /* Maps `n` chunks, at `base` or anywhere if that is NULL; registers them as belonging to nobody. */
@@ -293,7 +284,7 @@ struct chunk *space_take_at(char *base, size_t n) {
         space_remove_locked(space_chunk_at(base + (i << CHUNK_SHIFT)));
     os_lock_release(&space_domain.lock);
     if (known > 0)
-        space_note_reuse(space_chunk_at(base), known);
+        survival_note_chunks(space_chunk_at(base), known);
     if (known < n && space_map(base + (known << CHUNK_SHIFT), n - known, 1) == NULL) {
         for (size_t i = 0; i < known; i++)
             space_give(space_chunk_at(base + (i << CHUNK_SHIFT)));
@@ -317,6 +308,7 @@ void space_give(struct chunk *chunk) {
 
 /* The header of a chunk that is out of its section and unmapped. */
 static void space_drop(struct chunk *chunk) {
+    small_pages_forget(chunk);
     os_lock_acquire(&space_domain.lock);
     space_note_mapped_locked(-1);
     os_lock_release(&space_domain.lock);
@@ -356,7 +348,7 @@ static bool space_is_busy(void) {
 struct chunk *space_take(size_t n, size_t step) {
     struct chunk *first = space_take_free(n, step);
     if (first != NULL) {
-        space_note_reuse(first, n);
+        survival_note_chunks(first, n);
         if (n == 1 && !first->huge && (first->dirty | first->lazy) == 0)
             space_advise_huge(first, 1);
         return first;
@@ -368,7 +360,7 @@ struct chunk *space_take(size_t n, size_t step) {
         bool busy = space_is_busy(); /* asked first: what ends after this is found free below */
         first = space_take_free(n, step);
         if (first != NULL) {
-            space_note_reuse(first, n);
+            survival_note_chunks(first, n);
             break;
         }
         bool unmapped = space_unmap_free() > 0;

@@ -10,6 +10,7 @@
 #include "os_file.h"
 #include "os_page.h"
 #include "os_residence.h"
+#include "space.h"
 
 /* Of so many reuses one is looked at, and one at most in so long. */
 enum { SURVIVAL_SAMPLE = 64 };
@@ -76,6 +77,17 @@ void survival_note_reuse(const struct chunk *chunk, bits_t lazy) {
     counters_add(COUNTER_lazy_reused_bytes, bytes_of_granules(bits_count(lazy)));
     if (survival_is_sampled())
         survival_sample(chunk, lazy);
+}
+
+void survival_note_chunks(struct chunk *first, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        struct chunk *chunk = space_chunk_at(first->base + (i << CHUNK_SHIFT));
+        if (!chunk->huge)
+            continue;
+        survival_note_reuse(chunk, chunk->lazy);
+        chunk->dirty |= chunk->lazy;
+        chunk->lazy = chunk->once = 0;
+    }
 }
 
 bits_t survival_find_gone(int pagemap, const struct chunk *chunk, bits_t set) {

@@ -10,6 +10,10 @@
 /* Lazy granules of a chunk have come into use, and nobody has written to them yet. With no lock held. */
 void survival_note_reuse(const struct chunk *chunk, bits_t lazy);
 
+/* `n` chunks that were free belong to nobody and are about to be used. One write, and no part of a huge page
+   is lazy any more: what was lazy of those counts as dirty from now on. */
+void survival_note_chunks(struct chunk *first, size_t n);
+
 /* Those granules of `set` of which no page is resident, as `pagemap` says (os_residence_open()). Counts
    them as reclaimed. Nobody else has any business with them. */
 bits_t survival_find_gone(int pagemap, const struct chunk *chunk, bits_t set);
