@@ -4,6 +4,7 @@
 #include "pagemap.h"
 
 #include "metadata.h"
+#include "os_advise.h"
 #include "os_map.h"
 
 _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
@@ -14,6 +15,8 @@ static bool pagemap_add_leaf(size_t top) {
     pagemap_entry *expected = NULL;
     if (leaf == NULL)
         return false;
+    /* A few entries of it are used: one huge page would be 2 MiB for the first. */
+    (void)!os_advise(leaf, bytes, OS_ADVISE_NOHUGEPAGE);
     if (!atomic_compare_exchange_strong_explicit(&pagemap_root[top], &expected, leaf,
                                                  memory_order_release, memory_order_relaxed)) {
         os_unmap(leaf, bytes);

@@ -65,7 +65,7 @@ static void purge_advise_one(struct purge_item *item, bits_t run, char *base, si
 /* Before the ranges of a huge page are purged in part: keeps it from being collapsed again. */
 static void purge_break(const struct purge_item *item) {
     counters_add(COUNTER_huge_broken_chunks, 1);
-    small_pages_keep(item->chunk);
+    small_pages_keep(item->chunk, 1);
 }
 
 /* Where in the batch's runs one is, and which items count. */

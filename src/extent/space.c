@@ -22,9 +22,6 @@
 enum { SECTION_SHIFT = 32, SECTION_CHUNKS = 1 << (SECTION_SHIFT - CHUNK_SHIFT) };
 enum { SECTION_WORDS = SECTION_CHUNKS / 64 };
 
-/* With thp:auto, a process of fewer chunks stays on small pages: 16 MiB. */
-enum { SPACE_HUGE_CHUNKS = 8 };
-
 /* Naps of a millisecond that a caller without memory waits for others' purges. */
 enum { SPACE_NAPS_MAX = 5000 };
 
@@ -163,11 +160,7 @@ static uintptr_t space_find_run_locked(size_t n, size_t step, bool resident) {
 static bool space_wants_huge(void) {
     static _Atomic uint64_t next_look_ns;
     static _Atomic bool usable;
-    if (options.thp == THP_NEVER)
-        return false;
-    if (options.thp == THP_AUTO &&
-        atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) <
-            SPACE_HUGE_CHUNKS - 1 + atomic_load_explicit(&space_heaps, memory_order_relaxed))
+    if (small_pages_are_wanted())
         return false;
     uint64_t now_ns = os_clock_coarse_ns();
     if (now_ns >= atomic_load_explicit(&next_look_ns, memory_order_relaxed)) {
@@ -224,7 +217,10 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
     atomic_store_explicit(&space_hint, (uintptr_t)base, memory_order_relaxed);
     os_lock_release(&space_domain.lock);
     counters_add(COUNTER_chunks_mapped, n);
-    space_advise_huge(chunk, n);
+    if (small_pages_are_wanted())
+        small_pages_keep(chunk, n);
+    else
+        space_advise_huge(chunk, n);
     return chunk;
 fail:
     for (size_t i = 0; i < n; i++) {

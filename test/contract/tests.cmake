@@ -7,6 +7,7 @@ if(plain_possible)
         ARGS $<TARGET_FILE:fallow-empty>)
     fallow_script(contract.steady_madvise SCRIPT contract/steady-madvise.sh
         ARGS $<TARGET_FILE:fallow-ebizzy> SERIAL)
+    fallow_script(contract.thp_modes SCRIPT contract/thp-modes.sh SERIAL)
     fallow_script(contract.wakes SCRIPT contract/wakes.sh
         ARGS $<TARGET_FILE:fallow-latency> $<TARGET_FILE:fallow-ebizzy>)
     fallow_script(contract.bench SCRIPT contract/bench.sh

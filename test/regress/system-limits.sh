@@ -8,11 +8,10 @@ if [ ! -w $vm/max_map_count ] || [ "$(id -u)" -ne 0 ]; then
     script_skip "needs root"
 fi
 map_count=$(cat $vm/max_map_count) overcommit=$(cat $vm/overcommit_memory)
-put_back() {
+script_put_back() {
     echo "$map_count" >$vm/max_map_count
     echo "$overcommit" >$vm/overcommit_memory
 }
-trap 'put_back; script_at_exit' EXIT
 case $1 in
 max_map_count) echo 2000 >$vm/max_map_count || script_skip "max_map_count cannot be set" ;;
 overcommit) echo 2 >$vm/overcommit_memory || script_skip "overcommit_memory cannot be set" ;;

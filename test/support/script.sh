@@ -20,13 +20,15 @@ script_need() { # script_need COMMAND...: all must be there
     done
 }
 
-# A folder for this run alone, removed at the end with the processes that script_own was told of. Call
-# it once, at the script's top level, and let nothing else take the EXIT trap.
+# A folder for this run alone, removed at the end with the processes that script_own was told of; and
+# what the script changed of the system is put back, if it has a function script_put_back. Let nothing
+# else take the EXIT trap: what a script ends with is lost there.
 script_scratch_folder=
 script_own_pids=()
 
 script_at_exit() {
     local status=$? pid
+    ! declare -F script_put_back >/dev/null || script_put_back
     for pid in "${script_own_pids[@]}"; do
         kill "$pid" 2>/dev/null
     done

@@ -13,7 +13,7 @@ static char *base;
 
 static void start_small_pages(void) {
     space_init();
-    options.thp = THP_NEVER;
+    options.thp = THP_AUTO;
     struct chunk *first = space_take(CHUNKS, 1);
     cr_assert_not_null(first);
     base = first->base;
@@ -29,7 +29,7 @@ static struct chunk *chunk_at(size_t i) {
 static size_t keep_each(size_t first, size_t step) {
     size_t kept = 0;
     for (size_t i = first; i < CHUNKS; i += step) {
-        small_pages_keep(chunk_at(i));
+        small_pages_keep(chunk_at(i), 1);
         kept += chunk_at(i)->small;
     }
     return kept;
@@ -61,9 +61,9 @@ Test(small_pages, alone_they_are_bounded) {
 Test(small_pages, filling_a_gap_makes_room_for_another) {
     cr_assert_eq(keep_each(1, 2), (size_t)MAPS_MAX / 2);
     cr_assert_not(chunk_at(CHUNKS - 1)->small);
-    small_pages_keep(chunk_at(2)); /* 1 and 3 are: one map instead of three */
+    small_pages_keep(chunk_at(2), 1); /* 1 and 3 are: one map instead of three */
     cr_assert(chunk_at(2)->small);
-    small_pages_keep(chunk_at(CHUNKS - 1));
+    small_pages_keep(chunk_at(CHUNKS - 1), 1);
     cr_assert(chunk_at(CHUNKS - 1)->small);
 }
 
@@ -72,13 +72,13 @@ Test(small_pages, one_that_is_forgotten_makes_room_too) {
     small_pages_forget(chunk_at(1));
     small_pages_forget(chunk_at(1)); /* again: nothing */
     cr_assert_not(chunk_at(1)->small);
-    small_pages_keep(chunk_at(CHUNKS - 1));
-    small_pages_keep(chunk_at(CHUNKS - 3));
+    small_pages_keep(chunk_at(CHUNKS - 1), 1);
+    small_pages_keep(chunk_at(CHUNKS - 3), 1);
     cr_assert_eq(chunk_at(CHUNKS - 1)->small + chunk_at(CHUNKS - 3)->small, 1);
 }
 
 Test(small_pages, what_moves_takes_its_advice_along) {
-    small_pages_keep(chunk_at(5));
+    small_pages_keep(chunk_at(5), 1);
     small_pages_copy(chunk_at(5), chunk_at(9));
     cr_assert(chunk_at(9)->small);
     small_pages_copy(chunk_at(6), chunk_at(9));
