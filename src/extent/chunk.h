@@ -47,15 +47,15 @@ struct chunk {
     struct list_node once_node;  /* those with granules in `once`, oldest first, */
     uint64_t once_since_ns;      /* since then */
     unsigned surveyed;           /* survival_surveys() when its lazy granules were last looked at */
-    _Atomic bool small;          /* advised against huge pages; read without the lock as a hint */
     _Atomic unsigned forks;      /* forks of the process before it was certainly its own */
     uint8_t order;               /* enum chunk_order */
     uint8_t held;                /* dirty granules, if `order` is above DIRTY */
     uint8_t in_use;              /* granules in `used` */
     uint8_t longest;             /* longest free run in granules; the bin that fit_node is in */
-    bool huge;    /* advised for huge pages: what is touched becomes resident as a whole */
-    bool lone;    /* holds one large block alone; takes no other extent */
-    bool refused; /* the kernel refused to purge a range here; retried at lazy age */
+    bool huge;          /* advised for huge pages: what is touched becomes resident as a whole */
+    bool lone;          /* holds one large block alone; takes no other extent */
+    _Atomic bool small; /* advised against huge pages; read without the lock as a hint */
+    bool refused;       /* the kernel refused to purge a range here; retried at lazy age */
 };
 
 static inline bits_t chunk_free(const struct chunk *chunk) {

@@ -33,7 +33,8 @@ static int small_pages_maps_of(const struct chunk *first, size_t n) {
 
 static void small_pages_note(struct chunk *first, size_t n, bool small, int maps) {
     atomic_fetch_add_explicit(&small_pages_maps, maps, memory_order_relaxed);
-    atomic_store_explicit(&first->small, small, memory_order_relaxed); /* it may be out of the space */
+    /* The first one may be out of the space: not by its address. */
+    atomic_store_explicit(&first->small, small, memory_order_relaxed);
     for (size_t i = 1; i < n; i++)
         atomic_store_explicit(&space_chunk_at(first->base + (i << CHUNK_SHIFT))->small, small,
                               memory_order_relaxed);
