@@ -3,6 +3,13 @@
 
 #define PUBLIC __attribute__((__visibility__("default")))
 
+/* Not folded into a jump to the function that is the same. */
+#if defined(__has_attribute) && __has_attribute(__no_icf__)
+#define own_code __attribute__((__no_icf__))
+#else
+#define own_code
+#endif
+
 PUBLIC void *malloc(size_t size);
 PUBLIC void *calloc(size_t count, size_t size);
 PUBLIC void *realloc(void *p, size_t size);
@@ -12,7 +19,7 @@ PUBLIC int posix_memalign(void **out, size_t alignment, size_t size);
 PUBLIC void *memalign(size_t alignment, size_t size);
 PUBLIC void *valloc(size_t size);
 PUBLIC void *pvalloc(size_t size);
-PUBLIC void free(void *p);
+PUBLIC void own_code free(void *p);
 PUBLIC void free_sized(void *p, size_t size);
 PUBLIC void free_aligned_sized(void *p, size_t alignment, size_t size);
 PUBLIC size_t malloc_usable_size(void *p);

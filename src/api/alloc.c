@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "holes.h"
 #include "large.h"
 #include "misuse.h"
 #include "options.h"
@@ -30,6 +31,11 @@ enum { ALLOC_POLL_TURNS = 16 };
 /* Other threads' heaps that are looked at for warm blocks at the end of a heap's epoch. */
 enum { ALLOC_DRAINS = 4 };
 
+static noinline_cold void alloc_sweep(struct heap *own, uint64_t now_ns) {
+    PURGE_BATCH_ON_STACK(batch);
+    holes_poll(&batch, own, now_ns);
+}
+
 /* The end of every slow call. First, with the heap still in hand, its epoch; then, with no lock held,
    the purges that are due: in the heap's arena, in the space, and in one other arena, in turn, whose
    threads may be asleep. With immediate purging in all of them: the caller may have freed into any. */
@@ -52,6 +58,8 @@ static void alloc_leave(struct heap *heap) {
         purge_to_bounds_now(now_ns);
     purge_poll(&arena->domain, now_ns);
     purge_poll(&space_domain, now_ns);
+    if (now_ns >= holes_due_ns() && thread_self.heap != NULL)
+        alloc_sweep(thread_self.heap, now_ns);
     unsigned n = arena_count();
     if (n <= 1)
         return;
@@ -100,7 +108,7 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
 }
 
 void *alloc_malloc_slow(size_t bytes) {
-    struct heap *heap = thread_heap;
+    struct heap *heap = thread_self.heap;
     if (likely(bytes <= CLASS_MAX_BYTES) && likely(heap != NULL)) {
         unsigned class = class_of_size(bytes);
         struct extent *slab = heap->current[class];
@@ -125,8 +133,9 @@ void *alloc_calloc(size_t count, size_t bytes) {
     return p;
 }
 
-void alloc_free_emptied(struct extent *slab, void *p) {
-    struct heap *heap = thread_heap;
+/* Not inlined: free would keep registers for it. */
+noinline_cold void alloc_free_emptied(struct extent *slab, void *p) {
+    struct heap *heap = thread_self.heap;
     heap_emptied(heap, slab, p);
     alloc_leave(heap);
 }
@@ -151,7 +160,7 @@ static void alloc_free_any(struct extent *extent, void *p) {
         return;
     if (!extent_is_slab(extent))
         alloc_free_large(heap, extent, p);
-    else if (atomic_load_explicit(&extent->owner, memory_order_relaxed) != heap)
+    else if (atomic_load_explicit(&extent->owner, memory_order_acquire) != heap)
         heap_free_remote(heap, extent, p);
     else if (p == extent->free)
         misuse_double_free(p);
@@ -163,7 +172,7 @@ static void alloc_free_any(struct extent *extent, void *p) {
 }
 
 void alloc_free_slow(void *p) {
-    struct heap *heap = thread_heap;
+    struct heap *heap = thread_self.heap;
     struct extent *extent = pagemap_get(p);
     if (unlikely(extent == NULL)) {
         if (p != NULL)

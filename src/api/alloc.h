@@ -33,7 +33,7 @@ void *alloc_valloc(size_t bytes);
 size_t alloc_usable_size(const void *p);
 
 static always_inline void *alloc_malloc(size_t bytes) {
-    struct heap *heap = thread_heap;
+    struct heap *heap = thread_self.heap;
     if (likely(bytes <= HEAP_DIRECT_BYTES) && likely(heap != NULL)) {
         struct extent *slab = heap_current_direct(heap, bytes);
         if (likely(slab->free != NULL))
@@ -44,8 +44,13 @@ static always_inline void *alloc_malloc(size_t bytes) {
 
 static always_inline void alloc_free(void *p) {
     struct extent *slab = pagemap_get(p);
-    if (unlikely(slab == NULL) ||
-        unlikely(atomic_load_explicit(&slab->owner, memory_order_relaxed) != thread_heap) ||
+    if (unlikely(slab == NULL)) {
+        alloc_free_slow(p);
+        return;
+    }
+    thread_mark(slab);
+    /* Acquire: a sweep may have given it back just now. */
+    if (unlikely(atomic_load_explicit(&slab->owner, memory_order_acquire) != thread_self.heap) ||
         unlikely(p == slab->free))
         alloc_free_slow(p);
     else if (unlikely(--slab->used == 0))

@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "chunk.h"
+#include "holes.h"
 #include "metadata.h"
 #include "options.h"
 #include "orphans.h"
@@ -20,6 +21,7 @@
 static void init_lock_all(void) {
     report_lock_for_fork();
     thread_lock_for_fork();
+    holes_lock_for_fork();
     orphans_lock_for_fork();
     arena_lock_for_fork();
     space_lock_for_fork();
@@ -35,6 +37,7 @@ static void init_unlock_all(bool child) {
     space_unlock_after_fork(child);
     arena_unlock_after_fork(child);
     orphans_unlock_after_fork(child);
+    holes_unlock_after_fork(child);
     thread_unlock_after_fork(child);
     report_unlock_after_fork(child);
 }

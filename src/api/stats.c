@@ -8,9 +8,11 @@
 #include "arena.h"
 #include "census.h"
 #include "counters.h"
+#include "holes.h"
 #include "metadata.h"
 #include "os_assert.h"
 #include "os_cgroup.h"
+#include "os_clock.h"
 #include "os_smaps.h"
 #include "purge.h"
 #include "space.h"
@@ -71,6 +73,12 @@ PUBLIC bool fallow_rss(struct fallow_rss *out) {
     return true;
 }
 
+/* Pages without objects in slabs that are in use. */
+static size_t stats_sweep(bool clean) {
+    PURGE_BATCH_ON_STACK(batch);
+    return holes_sweep_all(&batch, thread_self.heap, os_clock_coarse_ns(), clean);
+}
+
 PUBLIC size_t fallow_purge(enum fallow_purge_level level) {
     struct heap *heap = thread_enter();
     if (heap != NULL) {
@@ -78,5 +86,6 @@ PUBLIC size_t fallow_purge(enum fallow_purge_level level) {
         thread_leave(heap);
     }
     thread_flush_warm();
-    return purge_all(level == FALLOW_PURGE_CLEAN);
+    size_t bytes = purge_all(level == FALLOW_PURGE_CLEAN);
+    return bytes + stats_sweep(level == FALLOW_PURGE_CLEAN);
 }

@@ -30,6 +30,9 @@
 #define FALLOW_TSAN 0
 #endif
 
+/* Of a function that reads or writes what other threads own, in a way that ThreadSanitizer cannot follow. */
+#define unsynchronised __attribute__((__no_sanitize__("thread")))
+
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define container_of(pointer, type, member) \

@@ -59,13 +59,32 @@ static void census_block(struct census_walk *walk, size_t first, size_t n, size_
     walk->out->rounding += census_resident(walk, used_to, to);
 }
 
-__attribute__((__no_sanitize__("thread"))) static void
-census_slab(struct census_walk *walk, const struct extent *slab, unsigned first) {
+/* Resident bytes of [from, to) that are lazy, in pages without objects of a slab. */
+unsynchronised static size_t census_lazy_holes(struct census_walk *walk, const struct extent *slab,
+                                               size_t from, size_t to) {
+    enum { QUARTERS = 4 };
+    size_t lazy = 0, quarter = GRANULE_BYTES / QUARTERS;
+    for (size_t at = from; at < to; at += max_size(quarter, walk->page_bytes)) {
+        uint8_t set = slab->chunk->holes[at >> GRANULE_SHIFT];
+        if ((set >> (QUARTERS + at / quarter % QUARTERS) & 1) == 0)
+            continue;
+        size_t end = min_size(at + max_size(quarter, walk->page_bytes), to);
+        size_t resident = census_resident(walk, at, end);
+        lazy += resident;
+        walk->out->lazy_taken += align_up(end - at, walk->page_bytes) - resident;
+    }
+    walk->out->lazy += lazy;
+    return lazy;
+}
+
+unsynchronised static void census_slab(struct census_walk *walk, const struct extent *slab,
+                                       unsigned first) {
     size_t object_bytes = slab_shapes[slab->class].object_bytes;
     size_t from = bytes_of_granules(first), to = from + bytes_of_granules(slab->granules);
     size_t objects_to = from + slab->capacity * object_bytes;
     size_t resident = census_resident(walk, from, objects_to);
-    size_t used = slab->used - ((slab->flags & EXTENT_CURRENT) != 0);
+    resident -= census_lazy_holes(walk, slab, from, objects_to);
+    size_t used = slab->used - ((extent_flags(slab) & EXTENT_CURRENT) != 0);
     size_t live = min_size(min_size(used, slab->capacity) * object_bytes, resident);
     walk->out->live += live;
     walk->out->slab_free += resident - live;
@@ -73,11 +92,12 @@ census_slab(struct census_walk *walk, const struct extent *slab, unsigned first)
 }
 
 /* The extent in use at granule `i`; returns how many granules of this chunk it takes. */
-__attribute__((__no_sanitize__("thread"))) static size_t
-census_extent(struct census_walk *walk, const struct chunk *chunk, unsigned i) {
+unsynchronised static size_t census_extent(struct census_walk *walk, const struct chunk *chunk,
+                                           unsigned i) {
     const struct extent *extent = pagemap_get(chunk_address(chunk, i));
     bool is_warm = false;
-    if (extent == NULL && chunk->extents != NULL && (chunk->extents[i].flags & EXTENT_WARM) != 0) {
+    if (extent == NULL && chunk->extents != NULL &&
+        (extent_flags(&chunk->extents[i]) & EXTENT_WARM) != 0) {
         extent = &chunk->extents[i];
         is_warm = true;
     }
@@ -113,7 +133,7 @@ static void census_used(struct census_walk *walk, const struct chunk *chunk, bit
 }
 
 /* The sets of a chunk, at one moment if some domain has it. */
-__attribute__((__no_sanitize__("thread"))) static struct chunk census_copy(struct chunk *chunk) {
+unsynchronised static struct chunk census_copy(struct chunk *chunk) {
     struct domain *domain = chunk->domain;
     struct chunk copy;
     if (domain != NULL)

@@ -11,21 +11,29 @@
 
 enum { CHAOS_CHUNKS = 64 }; /* of a domain, in one round */
 
-void chaos_reuse_slow(const struct chunk *chunk, bits_t lazy) {
+/* A page of so many bytes, or a part of one. */
+static void chaos_reuse_some(char *at, size_t bytes) {
     static _Atomic uint64_t pages;
+    uint64_t n = atomic_fetch_add_explicit(&pages, 1, memory_order_relaxed);
+    if (n % (uint64_t)options.chaos_reclaim != 0)
+        return;
+    memset(at, 0, bytes);
+    counters_add(COUNTER_chaos_pages, 1);
+}
+
+void chaos_reuse_page_slow(char *page) {
+    chaos_reuse_some(page, os_page_size());
+}
+
+void chaos_reuse_slow(const struct chunk *chunk, bits_t lazy) {
     size_t page_bytes = os_page_size();
     size_t granule_pages = max_size(GRANULE_BYTES / page_bytes, 1);
     for (unsigned i = 0; i < CHUNK_GRANULES; i++) {
         if ((lazy >> i & 1) == 0)
             continue;
         char *at = chunk_address(chunk, i);
-        for (size_t page = 0; page < granule_pages; page++, at += page_bytes) {
-            uint64_t n = atomic_fetch_add_explicit(&pages, 1, memory_order_relaxed);
-            if (n % (uint64_t)options.chaos_reclaim != 0)
-                continue;
-            memset(at, 0, min_size(page_bytes, GRANULE_BYTES));
-            counters_add(COUNTER_chaos_pages, 1);
-        }
+        for (size_t page = 0; page < granule_pages; page++, at += page_bytes)
+            chaos_reuse_some(at, min_size(page_bytes, GRANULE_BYTES));
     }
 }
 

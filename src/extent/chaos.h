@@ -13,6 +13,14 @@ static inline void chaos_reuse(const struct chunk *chunk, bits_t lazy) {
         chaos_reuse_slow(chunk, lazy);
 }
 
+void chaos_reuse_page_slow(char *page);
+
+/* The same of one page. */
+static inline void chaos_reuse_page(char *page) {
+    if (unlikely(options.chaos_reclaim != 0))
+        chaos_reuse_page_slow(page);
+}
+
 /* With chaos_pageout:true the kernel is asked to take what is lazy now in all domains. With no lock
    held, in the purge thread: others use, free and purge the same memory meanwhile. */
 void chaos_pageout(void);

@@ -52,6 +52,10 @@ struct chunk {
     uint8_t held;                /* dirty granules, if `order` is above DIRTY */
     uint8_t in_use;              /* granules in `used` */
     uint8_t longest;             /* longest free run in granules; the bin that fit_node is in */
+    uint8_t
+        holes[CHUNK_GRANULES]; /* pages without objects in slabs; the slab's holder's: holes.h */
+    uint16_t looks[CHUNK_GRANULES]; /* what a slab was like when it was last looked at: holes.c */
+    uint64_t holes_since_ns;        /* when the oldest of them became lazy; 0: none is */
     bool huge;          /* advised for huge pages: what is touched becomes resident as a whole */
     bool lone;          /* holds one large block alone; takes no other extent */
     _Atomic bool small; /* advised against huge pages; read without the lock as a hint */

@@ -40,6 +40,10 @@ static uint64_t purge_epoch_ns(void) {
                                       : purge_default_epoch_ns;
 }
 
+uint64_t purge_patience_ns(void) {
+    return PURGE_BREAK_EPOCHS * purge_epoch_ns();
+}
+
 /* What was made lazy on small pages is advised once more after so long. */
 static uint64_t purge_again_ns(void) {
     return 2 * purge_epoch_ns();
@@ -85,20 +89,25 @@ static size_t purge_collect_dirty(const struct purge_round *round, size_t budget
     return budget;
 }
 
+void purge_break_locked(struct purge_batch *batch, struct domain *domain, struct chunk *chunk) {
+    domain_dirty_clean_locked(domain, chunk);
+    chunk->huge = false;
+    if (chunk->dirty != 0)
+        purge_batch_add_locked(batch, domain, chunk, chunk->dirty)->breaks = true;
+}
+
 /* Fills the batch with huge pages to be broken up, from one of the two lists of such. */
 static void purge_collect_huge(const struct purge_round *round, struct list_node *chunks) {
     os_lock_acquire(&round->domain->lock);
     LIST_FOR_EACH (node, chunks) {
         struct chunk *chunk = LIST_ENTRY(node, struct chunk, dirty_node);
         if (purge_batch_is_full(round->batch) ||
-            (!round->at_once && !purge_is_older(chunk->dirty_since_ns, round->now_ns,
-                                                PURGE_BREAK_EPOCHS * purge_epoch_ns())))
+            (!round->at_once &&
+             !purge_is_older(chunk->dirty_since_ns, round->now_ns, purge_patience_ns())))
             break;
         if (chunk->lone)
             continue; /* the rest of it goes when its block goes */
-        domain_dirty_clean_locked(round->domain, chunk);
-        chunk->huge = false;
-        purge_batch_add_locked(round->batch, round->domain, chunk, chunk->dirty)->breaks = true;
+        purge_break_locked(round->batch, round->domain, chunk);
     }
     os_lock_release(&round->domain->lock);
 }
@@ -210,8 +219,7 @@ static void purge_survey(const struct purge_round *round) {
     }
 }
 
-/* What dirty memory becomes. */
-static enum purge_stage purge_first_stage(void) {
+enum purge_stage purge_first_stage(void) {
     return options.purge == PURGE_DONTNEED ? PURGE_STAGE_CLEAN : PURGE_STAGE_LAZY;
 }
 
@@ -268,7 +276,7 @@ uint64_t purge_due_ns(struct domain *domain, uint64_t now_ns) {
         due = 0; /* when the epoch ends */
     if (options.dirty_decay_ms >= 0)
         due = min_u64(due, PURGE_FIRST_DUE(&domain->sparse_chunks, dirty_node, dirty_since_ns,
-                                           PURGE_BREAK_EPOCHS * purge_epoch_ns()));
+                                           purge_patience_ns()));
     due = min_u64(
         due, PURGE_FIRST_DUE(&domain->once_chunks, once_node, once_since_ns, purge_again_ns()));
     due = min_u64(

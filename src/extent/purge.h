@@ -16,6 +16,15 @@ void purge_poll_with(struct purge_batch *batch, struct domain *domain, uint64_t 
 /* When there will be something to do in this domain, if nothing changes; UINT64_MAX: never. */
 uint64_t purge_due_ns(struct domain *domain, uint64_t now_ns);
 
+/* What dirty memory becomes. */
+enum purge_stage purge_first_stage(void);
+
+/* Adds a chunk on a huge page to a batch that is not full, to be broken up: all of it that is free. */
+void purge_break_locked(struct purge_batch *batch, struct domain *domain, struct chunk *chunk);
+
+/* A huge page that is hardly used is broken up when it has been so for this long. */
+uint64_t purge_patience_ns(void);
+
 /* Whether there is more dirty or lazy memory, over all domains, than dirty_max and lazy_max allow. */
 bool purge_is_over(void);
 

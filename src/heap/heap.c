@@ -6,12 +6,15 @@
 #include "heap.h"
 
 #include "counters.h"
+#include "holes.h"
 #include "large.h"
 #include "misuse.h"
 #include "orphans.h"
 #include "os_assert.h"
 #include "os_clock.h"
+#include "os_thread.h"
 #include "slab.h"
+#include "slab_holes.h"
 #include "slab_shape.h"
 
 struct extent slab_none = {.owner = EXTENT_NO_OWNER};
@@ -21,6 +24,12 @@ enum { HEAP_IDLE_EPOCHS = 2 };
 
 /* Partial slabs of a class that an epoch's end looks at. */
 enum { HEAP_TICK_SLABS = 4 };
+
+/* Slabs of a class that are swept just now, of which a search for one goes past so many. */
+enum { HEAP_SWEPT_MAX = 8 };
+
+/* A slow call of a heap that has claimed so many slabs looks at what is due. */
+enum { HEAP_CLAIMS = 16 };
 
 static void heap_set_current(struct heap *heap, unsigned class, struct extent *slab) {
     size_t high = slab_shapes[class].object_bytes / 16;
@@ -42,6 +51,27 @@ void heap_init(struct heap *heap, struct arena *arena) {
     heap->epoch_end_ns = 0;
 }
 
+static void heap_let_go(struct extent *slab) {
+    extent_set_flags(slab, extent_flags(slab) | EXTENT_PARTIAL);
+}
+
+/* An owned slab that has free objects, in no list, waits to become current. */
+static void heap_put_partial(struct heap *heap, struct extent *slab) {
+    list_push_front(&heap->partial[slab->class], &slab->node);
+    heap_let_go(slab);
+}
+
+/* Whether a slab of a partial list is the heap's to do with as it likes: not while it is swept. It is in
+   the list still; heap_let_go() leaves it there, list_remove() takes it. */
+static bool heap_hold(struct heap *heap, struct extent *slab) {
+    extent_set_flags(slab, extent_flags(slab) & ~(unsigned)EXTENT_PARTIAL);
+    atomic_signal_fence(memory_order_seq_cst); /* the other half is in holes.c */
+    if (likely(atomic_load_explicit(&slab->owner, memory_order_acquire) == heap))
+        return true;
+    heap_let_go(slab);
+    return false;
+}
+
 static void heap_destroy_slab(struct heap *heap, struct extent *slab) {
     heap->touched = true;
     slab_destroy(slab);
@@ -49,7 +79,7 @@ static void heap_destroy_slab(struct heap *heap, struct extent *slab) {
 
 /* The slab leaves current[]; it is owned and in no list then. */
 static void heap_end_current(struct heap *heap, struct extent *slab) {
-    slab->flags &= (uint8_t)~EXTENT_CURRENT;
+    extent_set_flags(slab, extent_flags(slab) & ~(unsigned)EXTENT_CURRENT);
     slab->used--;
     heap_set_current(heap, slab->class, &slab_none);
 }
@@ -73,7 +103,7 @@ static void heap_note_big(struct heap *heap, unsigned class) {
 static void heap_make_current(struct heap *heap, struct extent *slab) {
     if (slab_shapes[slab->class].object_bytes > HEAP_BIG_CLASS_BYTES)
         heap_note_big(heap, slab->class);
-    slab->flags |= EXTENT_CURRENT;
+    extent_set_flags(slab, extent_flags(slab) | EXTENT_CURRENT);
     slab->used++;
     slab->idle_epochs = 0;
     heap_set_current(heap, slab->class, slab);
@@ -111,14 +141,27 @@ static struct extent *heap_find_parked(struct heap *heap, unsigned class) {
     return NULL;
 }
 
+/* The first partial slab of the class that is not swept just now, in no list, or NULL. */
+static struct extent *heap_take_partial(struct heap *heap, unsigned class) {
+    unsigned swept = 0;
+    LIST_FOR_EACH (node, &heap->partial[class]) {
+        struct extent *slab = LIST_ENTRY(node, struct extent, node);
+        if (likely(heap_hold(heap, slab))) {
+            list_remove(node);
+            return slab;
+        }
+        if (++swept == HEAP_SWEPT_MAX)
+            break;
+    }
+    return NULL;
+}
+
 /* The next owned or orphaned slab of the class that may have an object, now in no list. */
 static struct extent *heap_next_slab(struct heap *heap, unsigned class) {
-    struct list_node *node = list_first(&heap->partial[class]);
-    if (node != NULL) {
-        list_remove(node);
-        return LIST_ENTRY(node, struct extent, node);
-    }
-    struct extent *slab = heap_find_parked(heap, class);
+    struct extent *slab = heap_take_partial(heap, class);
+    if (slab != NULL)
+        return slab;
+    slab = heap_find_parked(heap, class);
     if (slab != NULL)
         return slab;
     slab = orphans_take(class, heap);
@@ -143,6 +186,8 @@ static bool heap_refill(struct heap *heap, unsigned class, bool fresh) {
             return true;
         if (slab->fresh < slab->capacity)
             return fresh ? true : slab_extend(slab);
+        if (slab_fill_hole(slab))
+            return true;
         heap_end_current(heap, slab);
         if (!slab_release(slab))
             heap_make_current(heap, slab);
@@ -157,7 +202,7 @@ void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero) {
     struct extent *slab = heap->current[class];
     if (slab->free != NULL)
         return slab_pop(slab);
-    *zero = (slab->flags & EXTENT_ZERO) != 0;
+    *zero = (extent_flags(slab) & EXTENT_ZERO) != 0;
     return slab_take_fresh(slab);
 }
 
@@ -166,25 +211,31 @@ void *heap_malloc_single(struct heap *heap, unsigned class) {
     if (node == NULL)
         return NULL;
     struct extent *slab = LIST_ENTRY(node, struct extent, node);
-    void *p = slab->free;
-    if (p == NULL || *(void **)p != NULL || slab->fresh < slab->capacity)
+    if (!heap_hold(heap, slab))
         return NULL;
+    void *p = slab->free;
+    if (p == NULL || *(void **)p != NULL || slab->fresh < slab->capacity || slab_holes(slab) != 0) {
+        heap_let_go(slab);
+        return NULL;
+    }
     slab->free = NULL;
     slab->used++;
     list_remove(node);
     if (!slab_release(slab))
-        list_push_front(&heap->partial[class], node);
+        heap_put_partial(heap, slab);
     return p;
 }
 
 void heap_emptied(struct heap *heap, struct extent *slab, void *p) {
-    if ((slab->flags & EXTENT_CURRENT) != 0) {
+    if ((extent_flags(slab) & EXTENT_CURRENT) != 0) {
         /* It carries an extra `used`: nothing was in use here. */
         slab->used++;
         misuse_double_free(p);
         return;
     }
     slab_push(slab, p);
+    if (!heap_hold(heap, slab))
+        return; /* swept just now; it is parked when it is next looked at */
     list_remove(&slab->node);
     heap_park(heap, slab);
 }
@@ -212,7 +263,11 @@ void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
     if (--slab->used == 0)
         heap_park(heap, slab);
     else
-        list_push_front(&heap->partial[slab->class], &slab->node);
+        heap_put_partial(heap, slab);
+    if (++heap->claims % HEAP_CLAIMS == 0) {
+        holes_note_news();
+        heap->touched = true;
+    }
 }
 
 /* Gives back the parked slabs that have been seen empty so many epochs, this one included. */
@@ -250,10 +305,14 @@ static void heap_collect_partial(struct heap *heap, size_t slabs) {
             struct extent *slab = LIST_ENTRY(node, struct extent, node);
             if (seen++ == slabs)
                 break;
+            if (!heap_hold(heap, slab))
+                continue;
             slab_collect(slab);
             if (slab->used == 0) {
                 list_remove(&slab->node);
                 heap_park(heap, slab);
+            } else {
+                heap_let_go(slab);
             }
         }
     }
@@ -281,7 +340,7 @@ bool heap_tick(struct heap *heap, uint64_t now_ns) {
 /* Leaves one owned slab, in no list, to whoever needs it. */
 static void heap_leave(struct heap *heap, struct extent *slab) {
     for (;;) {
-        bool usable = slab_collect(slab) || slab->fresh < slab->capacity;
+        bool usable = slab_collect(slab) || slab->fresh < slab->capacity || slab_holes(slab) != 0;
         if (slab->used == 0) {
             heap_destroy_slab(heap, slab);
             return;
@@ -304,8 +363,11 @@ void heap_retire(struct heap *heap) {
         }
         struct list_node *node;
         while ((node = list_first(&heap->partial[class])) != NULL) {
+            slab = LIST_ENTRY(node, struct extent, node);
+            while (!heap_hold(heap, slab))
+                os_thread_nap(); /* a sweep takes no longer */
             list_remove(node);
-            heap_leave(heap, LIST_ENTRY(node, struct extent, node));
+            heap_leave(heap, slab);
         }
     }
 }

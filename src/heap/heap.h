@@ -28,7 +28,7 @@ struct heap {
     /* current[] again, by size: entry (bytes + 15) / 16, so that malloc needs no class */
     struct extent *direct[HEAP_DIRECT_BYTES / 16 + 1];
     struct extent *current[CLASS_COUNT];
-    struct list_node partial[CLASS_COUNT]; /* most recently used first; none of them empty */
+    struct list_node partial[CLASS_COUNT]; /* most recently used first; hardly ever an empty one */
     struct list_node parked;               /* empty slabs of all classes, most recent first */
     size_t parked_bytes;                   /* in them; at most HEAP_PARKED_MAX */
     struct warm warm;                      /* large blocks; unused in a shared heap */
@@ -36,9 +36,11 @@ struct heap {
     uint64_t epoch_end_ns;
     uint8_t big[HEAP_BIG_CLASSES]; /* such classes with a current slab, oldest at big_next */
     uint8_t big_next;
-    unsigned turn;         /* slow calls, counted */
-    bool touched;          /* extents were taken or given since the last poll for purges */
-    bool shared;           /* used under shared_heap_lock */
+    unsigned turn;                  /* slow calls, counted */
+    bool touched;                   /* extents were taken or given since the last poll for purges */
+    bool shared;                    /* used under shared_heap_lock */
+    unsigned claims;                /* full slabs that became the heap's by a free */
+    _Atomic(struct extent *) *mark; /* its thread's, see thread.h; NULL: used by many threads */
     struct list_node node; /* under heap_list_lock: heaps in use, or waiting for a thread */
     long process_id;       /* whose it is: a thread of this process, */
     long thread_id;        /* this one */

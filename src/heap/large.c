@@ -47,7 +47,7 @@ void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
     if (extent == NULL)
         return NULL;
     extent->class = EXTENT_LARGE;
-    extent->flags = 0;
+    extent_set_flags(extent, 0);
     extent->free = NULL;
     atomic_store_explicit(&extent->owner, EXTENT_NO_OWNER, memory_order_relaxed);
     return large_begin(extent, usable);

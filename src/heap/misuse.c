@@ -35,7 +35,7 @@ __attribute__((__no_sanitize__("thread"))) static bool misuse_is_freed(const voi
     if (chunk == NULL || !is_aligned(offset, GRANULE_BYTES))
         return false;
     return (chunk->used >> granule & 1) == 0 ||
-           (chunk->extents != NULL && (chunk->extents[granule].flags & EXTENT_WARM) != 0);
+           (chunk->extents != NULL && (extent_flags(&chunk->extents[granule]) & EXTENT_WARM) != 0);
 }
 
 void misuse_unknown(const void *p) {

@@ -13,6 +13,7 @@
 #include "chaos.h"
 #include "compiler.h"
 #include "counters.h"
+#include "holes.h"
 #include "options.h"
 #include "os_clock.h"
 #include "os_clone.h"
@@ -78,6 +79,7 @@ static void purge_thread_look(struct purge_batch *batch, uint64_t now_ns) {
         purge_poll_with(batch, &arena_at(i)->domain, now_ns);
     purge_poll_with(batch, &space_domain, now_ns);
     purge_to_bounds(batch, now_ns);
+    holes_poll(batch, NULL, now_ns);
     chaos_pageout();
 }
 
@@ -85,6 +87,9 @@ static uint64_t purge_thread_next_ns(uint64_t now_ns) {
     uint64_t due_ns = thread_has_warm() ? now_ns + purge_thread_look_ns : UINT64_MAX;
     for (unsigned i = 0; i < arena_count(); i++)
         due_ns = min_u64(due_ns, purge_due_ns(&arena_at(i)->domain, now_ns));
+    uint64_t holes_ns = holes_due_ns();
+    if (holes_ns != UINT64_MAX)
+        due_ns = min_u64(due_ns, max_u64(holes_ns, now_ns + 1000000));
     return min_u64(due_ns, purge_due_ns(&space_domain, now_ns));
 }
 
@@ -176,7 +181,8 @@ static bool purge_thread_has_work(void) {
     unsigned pending = atomic_load_explicit(&space_domain.pending, memory_order_relaxed);
     for (unsigned i = 0; i < arena_count(); i++)
         pending |= atomic_load_explicit(&arena_at(i)->domain.pending, memory_order_relaxed);
-    return pending != 0 || atomic_load(&domain_news) || purge_is_over();
+    return pending != 0 || atomic_load(&domain_news) || holes_due_ns() != UINT64_MAX ||
+           purge_is_over();
 }
 
 /* It sleeps for longer than what there is to purge now can wait. */
@@ -211,7 +217,7 @@ static bool purge_thread_start(uint64_t now_ns) {
             pause_ns = purge_thread_pause_ns(atomic_fetch_add(&purge_thread_alone, 1));
         } else {
             purge_thread_publish(now_ns, now_ns);
-            started = os_clone_start(&purge_clone, purge_thread_body, &thread_heap) > 0;
+            started = os_clone_start(&purge_clone, purge_thread_body, &thread_self.heap) > 0;
             if (started)
                 counters_add(COUNTER_purge_threads, 1);
         }

@@ -7,6 +7,7 @@
 #include "os_page.h"
 #include "os_thread.h"
 #include "pagemap.h"
+#include "slab_holes.h"
 #include "slab_shape.h"
 
 /* Granules that an extent is a multiple of: one, or a page where pages are larger. */
@@ -30,7 +31,7 @@ struct extent *slab_create(struct heap *heap, unsigned class) {
     slab->free = NULL;
     slab->used = 0;
     slab->fresh = 0;
-    slab->flags = stale == 0 ? EXTENT_ZERO : 0;
+    extent_set_flags(slab, stale == 0 ? EXTENT_ZERO : 0);
     slab->idle_epochs = 0;
     slab->capacity = slab_shapes[class].capacity;
     slab->class = (uint8_t) class;
@@ -45,6 +46,7 @@ void slab_destroy(struct extent *slab) {
     fallow_assert(slab->used == 0);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
     pagemap_set(chunk_extent_base(slab), slab_entries(slab), NULL);
+    slab_forget_holes(slab);
     arena_give(slab);
 }
 
@@ -105,7 +107,7 @@ static bool slab_swap_remote(struct extent *slab, uintptr_t from, uintptr_t to) 
 
 bool slab_release(struct extent *slab) {
     struct heap *heap = atomic_load_explicit(&slab->owner, memory_order_relaxed);
-    fallow_assert(slab->free == NULL && slab->fresh == slab->capacity);
+    fallow_assert(slab->free == NULL && slab->fresh == slab->capacity && slab_holes(slab) == 0);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
     if (slab_swap_remote(slab, REMOTE_OWNED, 0))
         return true;
@@ -142,7 +144,8 @@ void slab_check(const struct extent *slab) {
     unsigned free = 0;
     for (void *p = slab->free; p != NULL; p = *(void **)p)
         free++;
-    unsigned current = (slab->flags & EXTENT_CURRENT) != 0;
-    fallow_assert(slab->used + free + (slab->capacity - slab->fresh) == slab->capacity + current);
+    unsigned current = (extent_flags(slab) & EXTENT_CURRENT) != 0;
+    fallow_assert(slab->used + free + slab_hole_objects(slab) + (slab->capacity - slab->fresh) ==
+                  slab->capacity + current);
     (void)free, (void)current;
 }

@@ -16,7 +16,7 @@
 #include "purge_thread.h"
 #include "space.h"
 
-__thread struct heap *thread_heap __attribute__((__tls_model__("initial-exec")));
+__thread struct thread_self thread_self __attribute__((__tls_model__("initial-exec")));
 static __thread unsigned char thread_rounds __attribute__((__tls_model__("initial-exec")));
 
 enum { THREAD_RETIRED = 0xff }; /* thread_rounds: this thread's heap is gone for good */
@@ -122,10 +122,11 @@ static struct heap *thread_birth(void) {
     heap_init(heap, arena);
     heap->process_id = os_process_id();
     heap->thread_id = os_thread_id();
+    heap->mark = &thread_self.mark;
     os_lock_acquire(&heap_list_lock);
     heap_enter_used_locked(heap);
     os_lock_release(&heap_list_lock);
-    thread_heap = heap;
+    thread_self.heap = heap;
     purge_thread_reconsider();
     /* May allocate; the heap is in place. Should it fail, the thread's end goes unnoticed. */
     pthread_setspecific(thread_key, heap);
@@ -151,7 +152,7 @@ static struct heap *thread_shared_locked(void) {
 }
 
 struct heap *thread_enter(void) {
-    struct heap *heap = thread_heap;
+    struct heap *heap = thread_self.heap;
     if (heap != NULL)
         return heap;
     if (atomic_load_explicit(&thread_started, memory_order_acquire) &&
@@ -172,14 +173,15 @@ void thread_leave(struct heap *heap) {
 void thread_start(void) {
     thread_key_made = pthread_key_create(&thread_key, thread_end) == 0;
     os_lock_acquire(&shared_heap_lock);
-    if (thread_key_made && thread_shared_locked() != NULL && thread_heap == NULL) {
+    if (thread_key_made && thread_shared_locked() != NULL && thread_self.heap == NULL) {
         heap_boot.shared = false;
-        thread_heap = &heap_boot;
+        heap_boot.mark = &thread_self.mark;
+        thread_self.heap = &heap_boot;
     }
     atomic_store_explicit(&thread_started, true, memory_order_release);
     os_lock_release(&shared_heap_lock);
-    if (thread_heap == &heap_boot)
-        pthread_setspecific(thread_key, thread_heap);
+    if (thread_self.heap == &heap_boot)
+        pthread_setspecific(thread_key, thread_self.heap);
 }
 
 static void thread_end(void *value) {
@@ -187,7 +189,7 @@ static void thread_end(void *value) {
     if (++thread_rounds < THREAD_ROUNDS && pthread_setspecific(thread_key, heap) == 0)
         return;
     thread_rounds = THREAD_RETIRED;
-    thread_heap = NULL;
+    thread_self.heap = NULL;
     heap_retire(heap);
     arena_detach(heap->arena);
     heap_put_spare(heap);
@@ -263,10 +265,10 @@ void thread_unlock_after_fork(bool child) {
         /* Heaps of threads that the child has not may be in the middle of something: let them be. */
         list_init(&heap_used);
         atomic_store_explicit(&thread_heaps, 0, memory_order_relaxed);
-        if (thread_heap != NULL && thread_heap != &heap_boot) {
-            thread_heap->process_id = os_process_id();
-            thread_heap->thread_id = os_thread_id();
-            heap_enter_used_locked(thread_heap);
+        if (thread_self.heap != NULL && thread_self.heap != &heap_boot) {
+            thread_self.heap->process_id = os_process_id();
+            thread_self.heap->thread_id = os_thread_id();
+            heap_enter_used_locked(thread_self.heap);
         }
         os_lock_reset(&heap_list_lock);
         os_lock_reset(&shared_heap_lock);

@@ -5,8 +5,19 @@
 
 #include "heap.h"
 
-/* NULL in a thread that has no heap yet, or none any more. */
-extern __thread struct heap *thread_heap __attribute__((__tls_model__("initial-exec")));
+struct thread_self {
+    struct heap *heap; /* NULL in a thread that has none yet, or none any more */
+    /* The slab that it last freed into, or is just freeing into: see holes.h. */
+    _Atomic(struct extent *) mark;
+};
+
+extern __thread struct thread_self thread_self __attribute__((__tls_model__("initial-exec")));
+
+/* Before the thread looks whether it owns `slab`, to free into it. */
+static always_inline void thread_mark(struct extent *slab) {
+    atomic_store_explicit(&thread_self.mark, slab, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+}
 
 /* The heap the calling thread may use now: its own, or a shared one, with its lock held until
    thread_leave(). NULL only when out of memory. */

@@ -22,7 +22,7 @@ static struct extent *warm_remove_locked(struct warm *warm, unsigned i) {
     for (; i < warm->count; i++)
         warm->blocks[i] = warm->blocks[i + 1];
     warm_count_locked(warm, -(size_t)block->granules);
-    block->flags = 0;
+    extent_set_flags(block, 0);
     return block;
 }
 
@@ -55,7 +55,7 @@ void warm_put(struct warm *warm, struct extent *block, struct warm_evicted *out)
            atomic_load_explicit(&warm->granules, memory_order_relaxed) + block->granules > most)
         out->blocks[out->count++] = warm_remove_locked(warm, 0);
     block->idle_epochs = 0;
-    block->flags = EXTENT_WARM;
+    extent_set_flags(block, EXTENT_WARM);
     warm->blocks[warm->count++] = block;
     warm_count_locked(warm, block->granules);
     os_lock_release(&warm->lock);

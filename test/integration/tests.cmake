@@ -2,7 +2,7 @@
 
 foreach(name alignment interface errno_kept usable_size realloc_contents calloc_zero threads_churn
         producer_consumer thread_storm fork_single fork_threads destructors exit_threads limits stages
-        purge_thread)
+        purge_thread holes)
     fallow_check_program(integration_${name} SOURCES integration/${name}.c)
 endforeach()
 foreach(name destructors_cxx operators)
@@ -45,6 +45,24 @@ foreach(name calloc_zero realloc_contents threads_churn fork_threads usable_size
     fallow_check(integration.${name}.chaos_pageout PROGRAM integration_${name} TIMEOUT 300 ONLY plain
         CONF dirty_decay_ms:1,purge_thread:always,chaos_pageout:true)
 endforeach()
+
+# Pages without objects in slabs that are in use.
+foreach(way storm fork)
+    fallow_check(integration.holes.${way} PROGRAM integration_holes ARGS ${way} TIMEOUT 300
+        CONF dirty_decay_ms:2)
+    fallow_check(integration.holes.${way}.chaos_reclaim PROGRAM integration_holes ARGS ${way}
+        TIMEOUT 300 CONF dirty_decay_ms:2,chaos_reclaim:2)
+    fallow_check(integration.holes.${way}.small_pages PROGRAM integration_holes ARGS ${way}
+        TIMEOUT 300 ONLY plain CONF dirty_decay_ms:2,lazy_decay_ms:5,thp:never)
+endforeach()
+fallow_check(integration.holes.lazy PROGRAM integration_holes ARGS lazy UNSANITIZED
+    CONF lazy_decay_ms:-1)
+fallow_check(integration.holes.gone PROGRAM integration_holes ARGS gone UNSANITIZED
+    CONF lazy_decay_ms:500)
+fallow_check(integration.holes.single PROGRAM integration_holes ARGS single UNSANITIZED
+    CONF lazy_decay_ms:500)
+fallow_check(integration.holes.single.small_pages PROGRAM integration_holes ARGS single UNSANITIZED
+    CONF lazy_decay_ms:500,thp:never)
 
 # Another malloc before Fallow's that finds it by dlsym, as tracers do.
 if(plain_possible)

@@ -305,7 +305,7 @@ static void use_the_heap(void *value) {
         pthread_setspecific(key, value);
         return;
     }
-    cr_assert_null(thread_heap);
+    cr_assert_null(thread_self.heap);
     for (size_t i = 0; each_size(i) != SIZE_MAX; i++) {
         char *p = alloc_malloc(each_size(i)), *q = alloc_calloc(1, each_size(i));
         p = alloc_realloc(p, each_size(i) + 100);

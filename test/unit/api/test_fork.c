@@ -93,12 +93,12 @@ Test(fork, a_child_of_a_child_too) {
 static void *heap_of_thread(void *arg) {
     (void)arg;
     alloc_free(alloc_malloc(100));
-    return thread_heap;
+    return thread_self.heap;
 }
 
 /* New threads get heaps of their own, though the heap's first thread is in the parent only. */
 static bool start_threads(void) {
-    const struct heap *own = thread_heap;
+    const struct heap *own = thread_self.heap;
     bool apart = own != NULL && use_the_heap();
     for (unsigned i = 0; i < THREADS && !FALLOW_TSAN; i++) {
         pthread_t thread;
@@ -106,7 +106,7 @@ static bool start_threads(void) {
         apart = apart && pthread_create(&thread, NULL, heap_of_thread, NULL) == 0 &&
                 pthread_join(thread, &heap) == 0 && heap != NULL && heap != own;
     }
-    return apart && thread_heap == own && use_the_heap();
+    return apart && thread_self.heap == own && use_the_heap();
 }
 
 static void *fork_in_thread(void *arg) {

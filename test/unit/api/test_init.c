@@ -65,6 +65,6 @@ Test(init, mistakes_are_told_before_main) {
 }
 
 Test(init, the_main_thread_has_a_heap_before_main) {
-    cr_assert_not_null(thread_heap);
-    cr_assert_not(thread_heap->shared);
+    cr_assert_not_null(thread_self.heap);
+    cr_assert_not(thread_self.heap->shared);
 }

@@ -123,9 +123,9 @@ Test(report, fits_its_buffer) {
 Test(report, allocates_nothing) {
     void *p = alloc_malloc(100);
     uint64_t chunks = counters_read(COUNTER_chunks_mapped);
-    const void *free_list = thread_heap->current[class_of_size(100)]->free;
+    const void *free_list = thread_self.heap->current[class_of_size(100)]->free;
     print();
-    cr_assert_eq(thread_heap->current[class_of_size(100)]->free, free_list);
+    cr_assert_eq(thread_self.heap->current[class_of_size(100)]->free, free_list);
     cr_assert_eq(counters_read(COUNTER_chunks_mapped), chunks);
     alloc_free(p);
 }

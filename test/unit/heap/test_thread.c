@@ -54,7 +54,7 @@ Test(thread_early, before_the_start_all_threads_share_one_heap) {
     cr_assert_not_null(heap);
     cr_assert(heap->shared);
     thread_leave(heap);
-    cr_assert_null(thread_heap);
+    cr_assert_null(thread_self.heap);
     cr_assert_eq(run(enter_and_leave, NULL), heap);
     cr_assert_eq(created(), 1u);
 }
@@ -83,7 +83,7 @@ Test(thread_early, what_was_used_before_the_start_becomes_the_main_threads) {
     void *p = heap_alloc(heap, 5);
     thread_leave(heap);
     thread_start();
-    cr_assert_eq(thread_heap, heap);
+    cr_assert_eq(thread_self.heap, heap);
     cr_assert_not(heap->shared);
     cr_assert_eq(thread_enter(), heap);
     heap_free(heap, p);
@@ -98,7 +98,7 @@ Test(thread_early, without_memory_there_is_no_heap_and_no_lock_stays_held) {
     address_space_limit(0);
     while (metadata_alloc(4096) != NULL || metadata_alloc(1) != NULL)
         ;
-    thread_heap = NULL; /* as in a new thread, which could not be made now */
+    thread_self.heap = NULL; /* as in a new thread, which could not be made now */
     struct heap *first = thread_enter();
     if (first != NULL)
         thread_leave(first);
@@ -109,15 +109,15 @@ Test(thread_early, without_memory_there_is_no_heap_and_no_lock_stays_held) {
     cr_assert_not_null(first, "the late heap needs no memory of its own");
     cr_assert(first->shared);
     cr_assert_eq(second, first);
-    cr_assert_null(thread_heap);
-    thread_heap = boot;
+    cr_assert_null(thread_self.heap);
+    thread_self.heap = boot;
 }
 
 /* --- threads --- */
 
 Test(thread, every_thread_has_its_own_heap) {
     struct heap *main_heap = thread_enter();
-    cr_assert_eq(thread_heap, main_heap);
+    cr_assert_eq(thread_self.heap, main_heap);
     cr_assert_not(main_heap->shared);
     cr_assert_eq(thread_enter(), main_heap);
     struct heap *other = run(enter_and_leave, NULL);
