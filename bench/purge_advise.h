@@ -14,10 +14,13 @@ struct purge_extents {
 
 enum purge_calls {
     PURGE_CALLS_ONE,      // madvise for each extent
-    PURGE_CALLS_VECTORED, // process_madvise, PURGE_VECTOR_MAX extents a call
+    PURGE_CALLS_VECTORED, // process_madvise, PURGE_VECTOR_MAX ranges of neighbouring extents a call
 };
 
-enum { PURGE_VECTOR_MAX = 1024 };
+enum {
+    PURGE_VECTOR_MAX = 1024,
+    PURGE_RANGE_BYTES = 16 << 20, // neighbours are joined to ranges of so much
+};
 
 // Tries process_madvise on this process with the first page. 0, or the errno of the refusal.
 int purge_advise_probe(const struct purge_extents *extents, int advice);

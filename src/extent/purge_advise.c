@@ -19,6 +19,9 @@
 /* Fewer ranges than so many are advised one by one. */
 enum { PURGE_VECTOR_MIN = 16 };
 
+/* For the kernel, huge pages in one range are cheaper than each in its own; more of them gain little. */
+#define PURGE_RANGE_BYTES (8 * CHUNK_BYTES)
+
 /* Set for good when the kernel turns out not to offer the call for many ranges; relaxed: a hint. */
 static _Atomic bool purge_no_vector;
 
@@ -90,11 +93,8 @@ static size_t purge_fill(const struct purge_batch *batch, struct purge_cursor *a
         }
         unsigned first = bits_first(at->rest);
         unsigned n = bits_run_from(at->rest, first);
-        struct chunk *chunk = batch->items[at->item - 1].chunk;
-        batch->runs[count] =
+        batch->runs[count++] =
             (struct purge_run){(uint16_t)(at->item - 1), (uint8_t)first, (uint8_t)n};
-        batch->ranges[count++] =
-            (struct os_range){chunk_address(chunk, first), bytes_of_granules(n)};
         at->rest &= ~bits_range(first, n);
     }
     return count;
@@ -111,21 +111,38 @@ static void purge_advise_alone(struct purge_batch *batch, size_t i, enum purge_s
                      bytes_of_granules(run->n), stage);
 }
 
-/* `done` bytes of the ranges from `i` on were advised. Returns the first range of which a part is left,
-   and cuts it to that part. */
-static size_t purge_advance(struct purge_batch *batch, size_t i, size_t done,
-                            enum os_advice advice) {
-    while (done > 0) {
-        struct os_range *range = &batch->ranges[i];
-        if (done < range->bytes) {
-            range->addr = (char *)range->addr + done;
-            range->bytes -= done;
-            break;
-        }
-        done -= range->bytes;
-        const struct purge_run *run = &batch->runs[i++];
-        purge_note(&batch->items[run->item], purge_run_bits(run), advice);
+/* The ranges of the runs from `i` on, of which the first `skip` bytes are done. Neighbours are one range,
+   over chunks too, up to PURGE_RANGE_BYTES. Returns how many there are. */
+static size_t purge_join(const struct purge_batch *batch, size_t i, size_t count, size_t skip) {
+    struct os_range *ranges = batch->ranges;
+    size_t n = 0;
+    for (; i < count; i++, skip = 0) {
+        const struct purge_run *run = &batch->runs[i];
+        char *from = chunk_address(batch->items[run->item].chunk, run->first) + skip;
+        size_t bytes = bytes_of_granules(run->n) - skip;
+        if (n > 0 && (char *)ranges[n - 1].addr + ranges[n - 1].bytes == from &&
+            ranges[n - 1].bytes + bytes <= PURGE_RANGE_BYTES)
+            ranges[n - 1].bytes += bytes;
+        else
+            ranges[n++] = (struct os_range){from, bytes};
     }
+    return n;
+}
+
+/* `done` bytes of the runs from `i` on, *skip of them before now, were advised. Returns the first run of
+   which a part is left, and in *skip how much of it is done. */
+static size_t purge_advance(struct purge_batch *batch, size_t i, size_t done, size_t *skip,
+                            enum os_advice advice) {
+    done += *skip;
+    while (done > 0) {
+        const struct purge_run *run = &batch->runs[i];
+        if (done < bytes_of_granules(run->n))
+            break;
+        done -= bytes_of_granules(run->n);
+        purge_note(&batch->items[run->item], purge_run_bits(run), advice);
+        i++;
+    }
+    *skip = done;
     return i;
 }
 
@@ -139,19 +156,21 @@ static bool purge_vector_allowed(size_t count) {
 static size_t purge_advise_vector(struct purge_batch *batch, size_t count, enum purge_stage stage) {
     enum os_advice advice = stage == PURGE_STAGE_LAZY ? OS_ADVISE_FREE : OS_ADVISE_DONTNEED;
     bool answered = false;
-    size_t i = 0;
+    size_t i = 0, skip = 0;
     while (i < count) {
-        long done = os_advise_ranges(&batch->ranges[i], count - i, advice);
+        size_t n = purge_join(batch, i, count, skip);
+        long done = os_advise_ranges(batch->ranges, n, advice);
         if (done > 0) {
             answered = true;
             purge_count_call(advice);
             counters_add(COUNTER_vector_calls, 1);
-            i = purge_advance(batch, i, (size_t)done, advice);
+            i = purge_advance(batch, i, (size_t)done, &skip, advice);
             continue;
         }
         const struct purge_item *item = &batch->items[batch->runs[i].item];
         const bits_t *outcome = advice == OS_ADVISE_FREE ? &item->lazy : &item->clean;
         bits_t before = *outcome;
+        skip = 0;
         purge_advise_alone(batch, i++, stage);
         /* The call does not work, though the advice does. */
         if (!answered && *outcome != before) {

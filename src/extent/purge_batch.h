@@ -32,7 +32,7 @@ struct purge_batch {
     unsigned forks; /* of the process when the advising began */
     struct purge_item *items;
     struct purge_run *runs;  /* scratch of purge_advise.c, and */
-    struct os_range *ranges; /* the same as addresses; max_runs of each */
+    struct os_range *ranges; /* what is advised in one call; max_runs of each */
 };
 
 enum { PURGE_STACK_ITEMS = 24, PURGE_STACK_RUNS = 96 };
