@@ -62,14 +62,14 @@ static uint64_t advise_batch(struct iovec *ranges, size_t count, int advice) {
 }
 
 // Neighbours are one range, as Fallow has it. Returns how many ranges there are more.
-static size_t add_range(struct iovec *ranges, size_t count, char *extent, size_t bytes) {
+static size_t add_range(struct iovec *ranges, size_t count, struct iovec extent) {
     struct iovec *last = &ranges[count - (count > 0)];
-    if (count > 0 && (char *)last->iov_base + last->iov_len == extent &&
-        last->iov_len + bytes <= PURGE_RANGE_BYTES) {
-        last->iov_len += bytes;
+    if (count > 0 && (char *)last->iov_base + last->iov_len == extent.iov_base &&
+        last->iov_len + extent.iov_len <= PURGE_RANGE_BYTES) {
+        last->iov_len += extent.iov_len;
         return 0;
     }
-    ranges[count] = (struct iovec){extent, bytes};
+    ranges[count] = extent;
     return 1;
 }
 
@@ -79,8 +79,9 @@ static uint64_t advise_vectored(const struct purge_extents *extents, int advice)
     for (size_t next = 0; next < extents->count;) {
         size_t count = 0;
         for (; count < PURGE_VECTOR_MAX && next < extents->count; next++)
-            count += add_range(ranges, count, extents->base + next * extents->stride_bytes,
-                               extents->extent_bytes);
+            count += add_range(ranges, count,
+                               (struct iovec){extents->base + next * extents->stride_bytes,
+                                              extents->extent_bytes});
         calls += advise_batch(ranges, count, advice);
     }
     return calls;

@@ -31,7 +31,7 @@ enum {
     EXTENT_ZERO = 1,    /* slab: objects never handed out read as zero */
     EXTENT_CURRENT = 2, /* slab: is a bin's current slab, carries the extra `used` */
     EXTENT_WARM = 4,    /* large block: freed, and kept in a heap for its next request */
-    EXTENT_PARTIAL = 8, /* slab: in its heap's partial list, where holes.h may take it from */
+    EXTENT_PARTIAL = 8, /* slab: in a list of its heap's, where holes.h may take it from */
 };
 
 /* remote */

@@ -61,12 +61,13 @@ static void heap_put_partial(struct heap *heap, struct extent *slab) {
     heap_let_go(slab);
 }
 
-/* Whether a slab of a partial list is the heap's to do with as it likes: not while it is swept. It is in
-   the list still; heap_let_go() leaves it there, list_remove() takes it. */
-static bool heap_hold(struct heap *heap, struct extent *slab) {
+/* Whether a slab of a partial list, or of the parked ones, is the heap's to do with as it likes: not while it
+   is swept. `home` is what its owner is otherwise. It is in the list still; heap_let_go() leaves it there,
+   list_remove() takes it. */
+static bool heap_hold(struct extent *slab, const struct heap *home) {
     extent_set_flags(slab, extent_flags(slab) & ~(unsigned)EXTENT_PARTIAL);
     atomic_signal_fence(memory_order_seq_cst); /* the other half is in holes.c */
-    if (likely(atomic_load_explicit(&slab->owner, memory_order_acquire) == heap))
+    if (likely(atomic_load_explicit(&slab->owner, memory_order_acquire) == home))
         return true;
     heap_let_go(slab);
     return false;
@@ -117,26 +118,29 @@ static void heap_park(struct heap *heap, struct extent *slab) {
         return;
     }
     slab->idle_epochs = 0;
-    atomic_store_explicit(&slab->owner, EXTENT_PARKED, memory_order_relaxed);
+    atomic_store_explicit(&slab->owner, EXTENT_PARKED, memory_order_release);
     list_push_front(&heap->parked, &slab->node);
     heap->parked_bytes += bytes;
+    heap_let_go(slab);
+    holes_note_news(); /* the thread may sleep from now on */
 }
 
-/* Takes a slab out of parked: it is owned, empty and in no list then. */
-static void heap_unpark(struct heap *heap, struct extent *slab) {
+/* Takes a slab out of parked: it is owned, empty and in no list then. False if it is swept just now. */
+static bool heap_unpark(struct heap *heap, struct extent *slab) {
+    if (!heap_hold(slab, EXTENT_PARKED))
+        return false;
     list_remove(&slab->node);
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     heap->parked_bytes -= bytes_of_granules(slab->granules);
+    return true;
 }
 
 /* A parked slab of the class, or NULL. HEAP_PARKED_MAX keeps the list short. */
 static struct extent *heap_find_parked(struct heap *heap, unsigned class) {
     LIST_FOR_EACH (node, &heap->parked) {
         struct extent *slab = LIST_ENTRY(node, struct extent, node);
-        if (slab->class == class) {
-            heap_unpark(heap, slab);
+        if (slab->class == class && heap_unpark(heap, slab))
             return slab;
-        }
     }
     return NULL;
 }
@@ -146,7 +150,7 @@ static struct extent *heap_take_partial(struct heap *heap, unsigned class) {
     unsigned swept = 0;
     LIST_FOR_EACH (node, &heap->partial[class]) {
         struct extent *slab = LIST_ENTRY(node, struct extent, node);
-        if (likely(heap_hold(heap, slab))) {
+        if (likely(heap_hold(slab, heap))) {
             list_remove(node);
             return slab;
         }
@@ -189,7 +193,7 @@ static bool heap_refill(struct heap *heap, unsigned class, bool fresh) {
         if (slab_fill_hole(slab))
             return true;
         heap_end_current(heap, slab);
-        if (!slab_release(slab))
+        if (!slab_release(slab, heap))
             heap_make_current(heap, slab);
     }
 }
@@ -211,7 +215,7 @@ void *heap_malloc_single(struct heap *heap, unsigned class) {
     if (node == NULL)
         return NULL;
     struct extent *slab = LIST_ENTRY(node, struct extent, node);
-    if (!heap_hold(heap, slab))
+    if (!heap_hold(slab, heap))
         return NULL;
     void *p = slab->free;
     if (p == NULL || *(void **)p != NULL || slab->fresh < slab->capacity || slab_holes(slab) != 0) {
@@ -221,7 +225,7 @@ void *heap_malloc_single(struct heap *heap, unsigned class) {
     slab->free = NULL;
     slab->used++;
     list_remove(node);
-    if (!slab_release(slab))
+    if (!slab_release(slab, heap))
         heap_put_partial(heap, slab);
     return p;
 }
@@ -234,7 +238,7 @@ void heap_emptied(struct heap *heap, struct extent *slab, void *p) {
         return;
     }
     slab_push(slab, p);
-    if (!heap_hold(heap, slab))
+    if (!heap_hold(slab, heap))
         return; /* swept just now; it is parked when it is next looked at */
     list_remove(&slab->node);
     heap_park(heap, slab);
@@ -274,10 +278,8 @@ void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
 static void heap_flush_parked(struct heap *heap, unsigned epochs) {
     LIST_FOR_EACH (node, &heap->parked) {
         struct extent *slab = LIST_ENTRY(node, struct extent, node);
-        if (++slab->idle_epochs >= epochs) {
-            heap_unpark(heap, slab);
+        if (++slab->idle_epochs >= epochs && heap_unpark(heap, slab))
             heap_destroy_slab(heap, slab);
-        }
     }
 }
 
@@ -305,7 +307,7 @@ static void heap_collect_partial(struct heap *heap, size_t slabs) {
             struct extent *slab = LIST_ENTRY(node, struct extent, node);
             if (seen++ == slabs)
                 break;
-            if (!heap_hold(heap, slab))
+            if (!heap_hold(slab, heap))
                 continue;
             slab_collect(slab);
             if (slab->used == 0) {
@@ -345,16 +347,16 @@ static void heap_leave(struct heap *heap, struct extent *slab) {
             heap_destroy_slab(heap, slab);
             return;
         }
-        if (usable ? orphans_put(slab) : slab_release(slab))
+        if (usable ? orphans_put(slab, heap) : slab_release(slab, heap))
             return;
         fallow_assert(atomic_load(&slab->owner) == heap);
-        (void)heap;
     }
 }
 
 void heap_retire(struct heap *heap) {
     large_flush(heap);
-    heap_flush_parked(heap, 1);
+    for (heap_flush_parked(heap, 1); !list_is_empty(&heap->parked); heap_flush_parked(heap, 1))
+        os_thread_nap(); /* a sweep takes no longer */
     for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         struct extent *slab = heap->current[class];
         if (slab != &slab_none) {
@@ -364,8 +366,8 @@ void heap_retire(struct heap *heap) {
         struct list_node *node;
         while ((node = list_first(&heap->partial[class])) != NULL) {
             slab = LIST_ENTRY(node, struct extent, node);
-            while (!heap_hold(heap, slab))
-                os_thread_nap(); /* a sweep takes no longer */
+            while (!heap_hold(slab, heap))
+                os_thread_nap();
             list_remove(node);
             heap_leave(heap, slab);
         }

@@ -36,9 +36,9 @@ struct heap {
     uint64_t epoch_end_ns;
     uint8_t big[HEAP_BIG_CLASSES]; /* such classes with a current slab, oldest at big_next */
     uint8_t big_next;
-    unsigned turn;                  /* slow calls, counted */
     bool touched;                   /* extents were taken or given since the last poll for purges */
     bool shared;                    /* used under shared_heap_lock */
+    unsigned turn;                  /* slow calls, counted */
     unsigned claims;                /* full slabs that became the heap's by a free */
     _Atomic(struct extent *) *mark; /* its thread's, see thread.h; NULL: used by many threads */
     struct list_node node; /* under heap_list_lock: heaps in use, or waiting for a thread */

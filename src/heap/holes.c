@@ -36,7 +36,9 @@ static _Atomic bool holes_news;                     /* something was freed since
 /* Gives back what is no orphan; leaves an orphan to whoever wants it, unless frees have emptied it. */
 static void holes_put_back(const struct holes_entry *entry) {
     if (entry->heap != NULL) {
-        atomic_store_explicit(&entry->slab->owner, entry->heap, memory_order_release);
+        /* Unless its owner, who was at it, has done something else with it meanwhile. */
+        struct heap *swept = EXTENT_SWEPT;
+        atomic_compare_exchange_strong(&entry->slab->owner, &swept, entry->heap);
         return;
     }
     orphans_unlist(entry->slab); /* in the child of a fork it may be in the list still */
@@ -46,7 +48,7 @@ static void holes_put_back(const struct holes_entry *entry) {
             slab_destroy(entry->slab);
             return;
         }
-    } while (!orphans_put(entry->slab));
+    } while (!orphans_put(entry->slab, EXTENT_SWEPT));
 }
 
 /* A thread's mark, read once for the slabs of its heap. */
@@ -60,15 +62,21 @@ static bool holes_is_left_alone(const struct holes_round *round, const struct ho
                                 struct holes_peek *peek) {
     if (entry->heap == round->own)
         return true;
-    if (FALLOW_TSAN) {
+    if (entry->heap == EXTENT_PARKED) {
+        peek->mark = NULL;
+        peek->heap = NULL;
+    } else if (FALLOW_TSAN) {
         peek->mark = atomic_load_explicit(entry->heap->mark, memory_order_acquire);
     } else if (peek->heap != entry->heap) {
         peek->heap = entry->heap;
         if (!os_barrier_peek(entry->heap->mark, &peek->mark))
             peek->mark = NULL; /* its thread has gone unnoticed */
     }
+    /* If its owner was at it and has given it up, the flag is another owner's, but then it is not swept. */
     return peek->mark != entry->slab &&
-           (atomic_load_explicit(&entry->slab->flags, memory_order_acquire) & EXTENT_PARTIAL) != 0;
+           (atomic_load_explicit(&entry->slab->flags, memory_order_acquire) & EXTENT_PARTIAL) !=
+               0 &&
+           atomic_load(&entry->slab->owner) == EXTENT_SWEPT;
 }
 
 /* Makes the holes of what was taken, but for what its owner is just at. */

@@ -9,9 +9,10 @@
      owner's frees find that they are not the owner's and go to `remote`; and before it takes the slab out
      of its partial list it clears EXTENT_PARTIAL and looks at `owner` (heap_hold), so it leaves it alone.
    - What it may have begun before the barrier shows: a free has put the slab in its thread's mark before it
-     looked at `owner`; anything else has cleared EXTENT_PARTIAL. Such a slab is left alone, too.
+     looked at `owner`; anything else has cleared EXTENT_PARTIAL. Such a slab is left alone, too. So is one that
+     is not EXTENT_SWEPT any more: its owner was at it, has given it up since, and it may be anybody's.
 
-   The slab is given back by storing the heap in `owner` again. Orphans are claimed as a free claims them. */
+   The slab is given back by putting the heap in the place of EXTENT_SWEPT, if that is there still. Orphans are claimed as a free claims them. */
 #pragma once
 
 #include "heap.h"

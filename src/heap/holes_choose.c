@@ -68,7 +68,7 @@ static struct extent *holes_next_slab(const struct chunk *chunk, unsigned *i) {
         if (extent == NULL || extent->chunk != chunk || extent->first != at)
             continue;
         *i = at + (unsigned)min_size(extent->granules, CHUNK_GRANULES - at);
-        if (extent_is_slab(extent) && extent->capacity > 1)
+        if (extent_is_slab(extent))
             return extent;
     }
     return NULL;
@@ -113,9 +113,10 @@ static bits_t holes_find_old(const struct holes_round *round, struct chunk *chun
     return old;
 }
 
-/* A heap that many threads use cannot be taken from. */
-unsynchronised static bool holes_has_thread(const struct heap *heap) {
-    return heap->mark != NULL;
+/* A heap that many threads use cannot be taken from. A parked slab is in a heap's list, but nothing of it is
+   in use, so no free of its thread's is at it. */
+unsynchronised static bool holes_may_take_from(const struct heap *owner) {
+    return owner == EXTENT_PARKED || owner->mark != NULL;
 }
 
 /* Both the taking and its being noted are under the lock of the slab's domain: a fork sees both or none. */
@@ -129,8 +130,8 @@ static bool holes_take_locked(const struct holes_round *round, struct extent *sl
         if (taken)
             atomic_store_explicit(&slab->owner, EXTENT_SWEPT, memory_order_relaxed);
         owner = NULL;
-    } else if (owner > EXTENT_SWEPT && (extent_flags(slab) & EXTENT_PARTIAL) != 0 &&
-               (owner == round->own || (round->all && holes_has_thread(owner)))) {
+    } else if (owner != EXTENT_SWEPT && (extent_flags(slab) & EXTENT_PARTIAL) != 0 &&
+               (owner == round->own || (round->all && holes_may_take_from(owner)))) {
         struct heap *expected = owner;
         taken = atomic_compare_exchange_strong(&slab->owner, &expected, EXTENT_SWEPT);
     }
@@ -156,7 +157,8 @@ static void holes_take_all_locked(const struct holes_round *round, struct chunk 
 }
 
 /* A hint until its lock is held: chunks come and go. */
-unsynchronised static struct domain *holes_domain_of(const struct chunk *chunk) {
+unsynchronised static __attribute__((__noinline__)) struct domain *
+holes_domain_of(const struct chunk *chunk) {
     return chunk->domain;
 }
 
@@ -166,7 +168,7 @@ void holes_look(const struct holes_round *round, struct chunk *chunk) {
     if (domain == NULL || domain->is_space)
         return;
     os_lock_acquire(&domain->lock);
-    if (chunk->domain == domain && chunk->in_use != 0 && !chunk->lone) {
+    if (holes_domain_of(chunk) == domain && chunk->in_use != 0 && !chunk->lone) {
         size_t free_bytes = bytes_of_granules(CHUNK_GRANULES - chunk->in_use);
         size_t before = holes_count;
         bits_t idle = holes_find_idle(round, chunk, &free_bytes);

@@ -10,7 +10,7 @@ enum { HOLES_BATCH = 256 }; /* slabs that are swept together */
 /* A slab that is taken from its owner. */
 struct holes_entry {
     struct extent *slab;
-    struct heap *heap; /* the owner; NULL: an orphan */
+    struct heap *heap; /* the owner, or EXTENT_PARKED; NULL: an orphan */
     uint64_t quarters; /* to be advised */
     bool give_back;    /* what is lazy goes, nothing new is made */
     bool busy;         /* its owner is just at it: it stays as it is */

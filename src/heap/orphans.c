@@ -25,8 +25,7 @@ static void orphans_remove_locked(struct extent *slab) {
     atomic_fetch_sub_explicit(&orphans_count[slab->class], 1, memory_order_relaxed);
 }
 
-bool orphans_put(struct extent *slab) {
-    struct heap *heap = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+bool orphans_put(struct extent *slab, struct heap *heap) {
     uintptr_t expected = REMOTE_OWNED;
     unsigned class = slab->class;
     os_lock_acquire(&orphans_lock);

@@ -5,9 +5,9 @@
 
 #include "extent.h"
 
-/* Lists a slab with free objects and gives up its ownership. False, still the owner, if others freed
+/* Lists a slab with free objects and gives up `heap`'s ownership. False, still the owner, if others freed
    something meanwhile. */
-bool orphans_put(struct extent *slab);
+bool orphans_put(struct extent *slab, struct heap *heap);
 
 /* An orphan of the class, now owned by `heap`; NULL if there is none. */
 struct extent *orphans_take(unsigned class, struct heap *heap);

@@ -105,8 +105,7 @@ static bool slab_swap_remote(struct extent *slab, uintptr_t from, uintptr_t to) 
                                                    memory_order_relaxed);
 }
 
-bool slab_release(struct extent *slab) {
-    struct heap *heap = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+bool slab_release(struct extent *slab, struct heap *heap) {
     fallow_assert(slab->free == NULL && slab->fresh == slab->capacity && slab_holes(slab) == 0);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
     if (slab_swap_remote(slab, REMOTE_OWNED, 0))

@@ -36,9 +36,9 @@ static always_inline void slab_push(struct extent *slab, void *p) {
     slab->free = p;
 }
 
-/* Gives up ownership of a slab with no free object, leaving it to nobody. False, still the owner, if
+/* Gives up `heap`'s ownership of a slab with no free object, leaving it to nobody. False, still the owner, if
    others freed something meanwhile. */
-bool slab_release(struct extent *slab);
+bool slab_release(struct extent *slab, struct heap *heap);
 
 /* Makes `heap` the owner of a slab that has none; false if it has one. `*listed` says whether the slab
    is among the orphans. */

@@ -6,6 +6,7 @@
  *   fork     the same, with children forked out of it
  *   lazy     (lazy_decay_ms:-1) a thread that freed and sleeps: its memory becomes lazy, and stays
  *   gone     (lazy_decay_ms:500) the same: it goes
+ *   parked   (the same) many threads that sleep with empty slabs: those go, too
  *   single   (lazy_decay_ms:500) without threads: at the next calls
  */
 #include <stdatomic.h>
@@ -14,6 +15,9 @@
 #include "resident.h"
 #include "threads.h"
 #include "under_test.h"
+
+/* 240 KiB, of which a heap keeps all empty */
+enum { PARKED_THREADS = 100, PARKED_BLOCKS = 240, PARKED_BYTES = 1024 };
 
 enum { THREADS = 4, BLOCKS = 40000, SHELVES = 512, MANY = 400000, KEPT_EACH = 33 };
 
@@ -80,7 +84,7 @@ static void finish_all(struct block **blocks, size_t n) {
 static void *work(void *argument) {
     uint64_t random = (uintptr_t)argument;
     size_t n = BLOCKS / THREADS;
-    struct block **blocks = calloc(n, sizeof *blocks);
+    struct block **blocks = calloc(n, sizeof(void *));
     CHECK(blocks != NULL);
     for (size_t round = check_scaled(24); round > 0; round--) {
         up_and_down(&random, blocks, n);
@@ -215,13 +219,56 @@ static void *sleeper(void *unused) {
     return unused;
 }
 
+static void *sleep_with_parked(void *barrier) {
+    void *blocks[PARKED_BLOCKS];
+    for (size_t i = 0; i < PARKED_BLOCKS; i++) {
+        blocks[i] = malloc(PARKED_BYTES);
+        CHECK(blocks[i] != NULL);
+        memset(blocks[i], 1, PARKED_BYTES);
+    }
+    for (size_t i = 0; i < PARKED_BLOCKS; i++) {
+        free(blocks[i]);
+    }
+    pthread_barrier_wait(barrier); /* asleep */
+    pthread_barrier_wait(barrier);
+    for (size_t i = 0; i < PARKED_BLOCKS; i++) {
+        blocks[i] = malloc(PARKED_BYTES);
+        CHECK(blocks[i] != NULL);
+        pattern_fill(blocks[i], PARKED_BYTES, i);
+    }
+    for (size_t i = 0; i < PARKED_BLOCKS; i++) {
+        CHECK(pattern_holds(blocks[i], PARKED_BYTES, i));
+        free(blocks[i]);
+    }
+    return NULL;
+}
+
+static void park(void) {
+    static pthread_t threads[PARKED_THREADS];
+    pthread_barrier_t barrier;
+    CHECK(pthread_barrier_init(&barrier, NULL, PARKED_THREADS + 1) == 0);
+    size_t before = resident_now().rss_bytes;
+    for (size_t i = 0; i < PARKED_THREADS; i++) {
+        threads[i] = threads_start(sleep_with_parked, &barrier);
+    }
+    pthread_barrier_wait(&barrier);
+    /* Stacks, and what cannot be taken: a tenth of the empty slabs. */
+    await(before + PARKED_THREADS * ((size_t)PARKED_BLOCKS * PARKED_BYTES / 10 + 40000), NULL);
+    pthread_barrier_wait(&barrier);
+    for (size_t i = 0; i < PARKED_THREADS; i++) {
+        threads_join(threads[i]);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *way = argc > 1 ? argv[1] : "";
-    many = calloc(MANY, sizeof *many);
+    many = calloc(MANY, sizeof(void *));
     CHECK(many != NULL);
     lazy_only = strcmp(way, "lazy") == 0;
     if (lazy_only || strcmp(way, "gone") == 0) {
         threads_join(threads_start(sleeper, NULL));
+    } else if (strcmp(way, "parked") == 0) {
+        park();
     } else if (strcmp(way, "single") == 0) {
         fill_many();
         see_it_go(call_allocator);

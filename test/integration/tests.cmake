@@ -59,6 +59,8 @@ fallow_check(integration.holes.lazy PROGRAM integration_holes ARGS lazy UNSANITI
     CONF lazy_decay_ms:-1)
 fallow_check(integration.holes.gone PROGRAM integration_holes ARGS gone UNSANITIZED
     CONF lazy_decay_ms:500)
+fallow_check(integration.holes.parked PROGRAM integration_holes ARGS parked UNSANITIZED
+    CONF lazy_decay_ms:500)
 fallow_check(integration.holes.single PROGRAM integration_holes ARGS single UNSANITIZED
     CONF lazy_decay_ms:500)
 fallow_check(integration.holes.single.small_pages PROGRAM integration_holes ARGS single UNSANITIZED

@@ -9,6 +9,8 @@
 
 enum { AT_ONCE = 40, BLOCKS = 60 };
 
+static pthread_barrier_t all;
+
 static void *body(void *argument) {
     uint64_t random = (uintptr_t)argument;
     void *blocks[BLOCKS];
@@ -17,6 +19,9 @@ static void *body(void *argument) {
         blocks[i] = malloc(size);
         CHECK(blocks[i] != NULL);
         memset(blocks[i], 1, size);
+    }
+    if ((uintptr_t)argument < AT_ONCE) {
+        pthread_barrier_wait(&all); /* the first forty have their blocks at the same time */
     }
     for (size_t i = 0; i < BLOCKS; i++) {
         free(blocks[i]);
@@ -35,6 +40,7 @@ static void round_of_threads(uint64_t seed) {
 }
 
 int main(void) {
+    CHECK(pthread_barrier_init(&all, NULL, AT_ONCE) == 0);
     size_t rounds = check_scaled(120);
     size_t warm = 0;
     size_t most = 0;

@@ -38,7 +38,7 @@ Test(orphans, there_are_none_to_begin_with) {
 Test(orphans, one_that_is_put_belongs_to_nobody_until_it_is_taken) {
     void *objects[OBJECTS];
     struct extent *slab = slab_of_a(objects, true);
-    cr_assert(orphans_put(slab));
+    cr_assert(orphans_put(slab, atomic_load(&slab->owner)));
     cr_assert_eq(atomic_load(&slab->owner), EXTENT_NO_OWNER);
     cr_assert_eq(atomic_load(&slab->remote), (uintptr_t)REMOTE_LISTED);
     cr_assert_eq(take(&heap_b), slab);
@@ -53,7 +53,7 @@ Test(orphans, one_that_is_put_belongs_to_nobody_until_it_is_taken) {
 Test(orphans, each_class_has_its_own) {
     void *objects[OBJECTS];
     struct extent *slab = slab_of_a(objects, true);
-    orphans_put(slab);
+    orphans_put(slab, atomic_load(&slab->owner));
     for (unsigned class = 0; class < CLASS_COUNT; class ++)
         if (class != slab->class)
             cr_assert_null(orphans_take(class, &heap_b));
@@ -65,7 +65,7 @@ Test(orphans, the_one_that_waited_longest_is_taken_first) {
     struct extent *slabs[3];
     for (unsigned i = 0; i < 3; i++) {
         slabs[i] = slab_of_a(objects[i], true);
-        cr_assert(orphans_put(slabs[i]));
+        cr_assert(orphans_put(slabs[i], atomic_load(&slabs[i]->owner)));
     }
     for (unsigned i = 0; i < 3; i++)
         cr_assert_eq(take(&heap_b), slabs[i]);
@@ -75,11 +75,11 @@ Test(orphans, one_into_which_others_freed_meanwhile_is_not_put) {
     void *objects[OBJECTS];
     struct extent *slab = slab_of_a(objects, true);
     cr_assert(slab_push_remote(slab, objects[0]));
-    cr_assert_not(orphans_put(slab));
+    cr_assert_not(orphans_put(slab, atomic_load(&slab->owner)));
     cr_assert_eq(atomic_load(&slab->owner), &heap_a);
     cr_assert_null(take(&heap_b));
     cr_assert(slab_collect(slab));
-    cr_assert(orphans_put(slab));
+    cr_assert(orphans_put(slab, atomic_load(&slab->owner)));
     cr_assert_eq(take(&heap_b), slab);
 }
 
@@ -87,7 +87,7 @@ Test(orphans, one_that_is_claimed_is_none_any_more) {
     void *objects[OBJECTS];
     bool listed = false;
     struct extent *slab = slab_of_a(objects, true);
-    orphans_put(slab);
+    orphans_put(slab, atomic_load(&slab->owner));
     cr_assert_not(slab_push_remote(slab, objects[0])); /* to whom? */
     cr_assert(slab_claim(slab, &heap_b, &listed));
     cr_assert(listed);
@@ -103,8 +103,8 @@ Test(orphans, one_that_is_claimed_but_still_listed_is_passed_over) {
     bool listed;
     struct extent *claimed = slab_of_a(objects[0], true);
     struct extent *free = slab_of_a(objects[1], true);
-    orphans_put(claimed);
-    orphans_put(free);
+    orphans_put(claimed, atomic_load(&claimed->owner));
+    orphans_put(free, atomic_load(&free->owner));
     cr_assert(slab_claim(claimed, &heap_b, &listed));
     cr_assert_eq(take(&heap_a), free); /* before heap_b could take it off the list */
     cr_assert_eq(atomic_load(&claimed->owner), &heap_b);
@@ -117,7 +117,7 @@ Test(orphans, a_claimed_one_alone_is_no_orphan) {
     void *objects[OBJECTS];
     bool listed;
     struct extent *slab = slab_of_a(objects, true);
-    orphans_put(slab);
+    orphans_put(slab, atomic_load(&slab->owner));
     cr_assert(slab_claim(slab, &heap_b, &listed));
     cr_assert_null(take(&heap_a));
     list_push_front(&heap_b.partial[slab->class], &slab->node); /* what follows a claim */
@@ -128,7 +128,7 @@ Test(orphans, a_claimed_one_alone_is_no_orphan) {
 Test(orphans, in_a_forked_child_they_are_usable) {
     void *objects[OBJECTS];
     struct extent *slab = slab_of_a(objects, true);
-    orphans_put(slab);
+    orphans_put(slab, atomic_load(&slab->owner));
     orphans_lock_for_fork();
     pid_t child = fork();
     if (child == 0) {
@@ -182,7 +182,7 @@ Test(orphans, each_gets_one_owner_when_takers_meet_claimers) {
         void *taken, *claimed;
         for (unsigned i = 0; i < SLABS; i++) {
             slabs[i] = slab_of_a(objects[i], true);
-            cr_assert(orphans_put(slabs[i]));
+            cr_assert(orphans_put(slabs[i], atomic_load(&slabs[i]->owner)));
         }
         pthread_barrier_init(&barrier, NULL, 2);
         cr_assert_eq(pthread_create(&taker, NULL, take_what_there_is, &heap_a), 0);

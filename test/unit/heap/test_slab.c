@@ -210,7 +210,7 @@ Test(slab, a_full_one_can_be_left_to_nobody_and_claimed_by_anybody) {
     bool listed = true;
     struct extent *slab = create(1024);
     take_all(slab, objects);
-    cr_assert(slab_release(slab));
+    cr_assert(slab_release(slab, atomic_load(&slab->owner)));
     cr_assert_eq(atomic_load(&slab->owner), EXTENT_NO_OWNER);
     cr_assert_eq(atomic_load(&slab->remote), 0u);
     cr_assert_not(slab_push_remote(slab, objects[5])); /* to whom? */
@@ -229,11 +229,11 @@ Test(slab, one_into_which_others_freed_is_not_left) {
     struct extent *slab = create(1024);
     take_all(slab, objects);
     cr_assert(slab_push_remote(slab, objects[0]));
-    cr_assert_not(slab_release(slab));
+    cr_assert_not(slab_release(slab, atomic_load(&slab->owner)));
     cr_assert_eq(atomic_load(&slab->owner), &heap_a);
     cr_assert(slab_collect(slab));
     cr_assert_eq(slab_pop(slab), objects[0]);
-    cr_assert(slab_release(slab));
+    cr_assert(slab_release(slab, atomic_load(&slab->owner)));
 }
 
 Test(slab, ownership_goes_to_and_fro) {
@@ -244,7 +244,7 @@ Test(slab, ownership_goes_to_and_fro) {
     take_all(slab, objects);
     for (unsigned round = 0; round < 20; round++) {
         struct heap *next = heaps[round % 2];
-        cr_assert(slab_release(slab));
+        cr_assert(slab_release(slab, atomic_load(&slab->owner)));
         cr_assert(slab_claim(slab, next, &listed));
         cr_assert_eq(atomic_load(&slab->owner), next);
         cr_assert(slab_push_remote(slab, objects[round % 16]));
@@ -335,7 +335,7 @@ Test(slab, of_several_threads_one_claims_a_slab_of_nobodys) {
     for (unsigned round = 0; round < 20; round++) {
         struct extent *slab = create(16);
         take_all(slab, objects);
-        cr_assert(slab_release(slab));
+        cr_assert(slab_release(slab, atomic_load(&slab->owner)));
         cr_assert_eq(push_from_threads(slab, objects), 1u);
         cr_assert(slab_collect(slab));
         cr_assert_eq(slab->used, 0u);
