@@ -12,7 +12,9 @@
      looked at `owner`; anything else has cleared EXTENT_PARTIAL. Such a slab is left alone, too. So is one that
      is not EXTENT_SWEPT any more: its owner was at it, has given it up since, and it may be anybody's.
 
-   The slab is given back by putting the heap in the place of EXTENT_SWEPT, if that is there still. Orphans are claimed as a free claims them. */
+   The slab is given back by putting the heap in the place of EXTENT_SWEPT, if that is there still. Empty slabs
+   that wait in a heap (EXTENT_PARKED) are taken in the same way; no free can be at those. Orphans are claimed
+   as a free claims them. */
 #pragma once
 
 #include "heap.h"
