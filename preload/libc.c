@@ -10,7 +10,7 @@
 #define own_code
 #endif
 
-PUBLIC void *malloc(size_t size);
+PUBLIC void own_code *malloc(size_t size);
 PUBLIC void *calloc(size_t count, size_t size);
 PUBLIC void *realloc(void *p, size_t size);
 PUBLIC void *reallocarray(void *p, size_t count, size_t size);

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cache_fill.h"
+#include "heap_free.h"
 #include "holes.h"
 #include "large.h"
 #include "misuse.h"
@@ -15,6 +17,7 @@
 #include "os_page.h"
 #include "purge.h"
 #include "purge_thread.h"
+#include "slab_shape.h"
 #include "space.h"
 
 /* No address space is larger, and granules are counted in 32 bits. */
@@ -49,6 +52,8 @@ static void alloc_leave(struct heap *heap) {
     uint64_t now_ns = os_clock_coarse_ns();
     struct arena *arena = heap->arena;
     bool epoch_ends = heap_tick(heap, now_ns);
+    if (epoch_ends && !heap->shared)
+        cache_tick(heap);
     thread_leave(heap);
     if (purge_thread_tend(now_ns) && options.dirty_decay_ms != 0)
         return;
@@ -73,6 +78,13 @@ static void alloc_leave(struct heap *heap) {
 
 /* An object of `class`; `*zero` as in heap_malloc_slow(). */
 static void *alloc_small(struct heap *heap, unsigned class, bool *zero) {
+    if (class < CACHE_CLASSES && !heap->shared) {
+        *zero = false;
+        void *p = NULL;
+        return cache_pop(&heap->cache, cache_bin_of_class(class), &p)
+                   ? p
+                   : cache_malloc_slow(heap, class);
+    }
     struct extent *slab = heap->current[class];
     if (likely(slab->free != NULL)) {
         *zero = false;
@@ -107,16 +119,20 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     return p != NULL ? p : alloc_fail();
 }
 
+static noinline_cold void *alloc_malloc_single(struct heap *heap, size_t bytes) {
+    void *p = heap_malloc_single(heap, class_of_size(bytes));
+    return p != NULL ? p : alloc_any(bytes, 1, false);
+}
+
 void *alloc_malloc_slow(size_t bytes) {
     struct heap *heap = thread_self.heap;
-    if (likely(bytes <= CLASS_MAX_BYTES) && likely(heap != NULL)) {
+    if (likely(bytes <= CLASS_MAX_BYTES) && likely(bytes > CACHE_MAX_BYTES) &&
+        likely(heap != NULL)) {
         unsigned class = class_of_size(bytes);
         struct extent *slab = heap->current[class];
         if (likely(slab->free != NULL))
             return slab_pop(slab);
-        void *p = heap_malloc_single(heap, class);
-        if (p != NULL)
-            return p;
+        return alloc_malloc_single(heap, bytes);
     }
     return alloc_any(bytes, 1, false);
 }
@@ -125,19 +141,12 @@ void *alloc_calloc(size_t count, size_t bytes) {
     size_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
         return alloc_fail();
-    if (total > HEAP_DIRECT_BYTES)
+    if (total > CACHE_MAX_BYTES)
         return alloc_any(total, 1, true);
     void *p = alloc_malloc(total);
     if (p != NULL)
         memset(p, 0, total);
     return p;
-}
-
-/* Not inlined: free would keep registers for it. */
-noinline_cold void alloc_free_emptied(struct extent *slab, void *p) {
-    struct heap *heap = thread_self.heap;
-    heap_emptied(heap, slab, p);
-    alloc_leave(heap);
 }
 
 /* Whether a block can begin at `p`: inside a slab it cannot be told without a division. */
@@ -153,38 +162,40 @@ static void alloc_free_large(struct heap *heap, struct extent *extent, void *p) 
         large_free(heap, extent);
 }
 
-/* Everything but an object of a slab without owner in a thread with a heap. */
-static void alloc_free_any(struct extent *extent, void *p) {
+/* Everything but an object of the caller's own slab of a class that has no cache. */
+static noinline_cold void alloc_free_any(struct extent *extent, void *p) {
+    if (extent == NULL) {
+        if (p != NULL)
+            misuse_unknown(p);
+        return;
+    }
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return;
     if (!extent_is_slab(extent))
         alloc_free_large(heap, extent, p);
-    else if (atomic_load_explicit(&extent->owner, memory_order_acquire) != heap)
-        heap_free_remote(heap, extent, p);
-    else if (p == extent->free)
-        misuse_double_free(p);
-    else if (--extent->used == 0)
-        heap_emptied(heap, extent, p);
+    else if (extent->class < CACHE_CLASSES && !heap->shared)
+        cache_free_slow(heap, extent, p);
     else
-        slab_push(extent, p);
+        heap_free_object(heap, extent, p);
     alloc_leave(heap);
 }
 
 void alloc_free_slow(void *p) {
-    struct heap *heap = thread_self.heap;
-    struct extent *extent = pagemap_get(p);
-    if (unlikely(extent == NULL)) {
-        if (p != NULL)
-            misuse_unknown(p);
-    } else if (likely(heap != NULL) && extent_is_slab(extent) &&
-               atomic_load_explicit(&extent->owner, memory_order_relaxed) != heap) {
-        heap_free_remote(heap, extent, p);
-        if (unlikely(heap->touched))
-            alloc_leave(heap);
-    } else {
-        alloc_free_any(extent, p);
+    uintptr_t entry = pagemap_read(p);
+    struct extent *extent = pagemap_extent(entry);
+    if (likely(entry >> PAGEMAP_TAG_SHIFT == 0) && likely(entry != 0)) {
+        thread_mark(extent);
+        /* A large block has no owner, a thread without a heap owns nothing. */
+        if (likely(atomic_load_explicit(&extent->owner, memory_order_acquire) ==
+                   thread_self.heap) &&
+            likely(p != extent->free) && likely(extent->used > 1)) {
+            extent->used--;
+            slab_push(extent, p);
+            return;
+        }
     }
+    alloc_free_any(extent, p);
 }
 
 size_t alloc_usable_size(const void *p) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arena.h"
+#include "cache_drain.h"
 #include "chunk.h"
 #include "holes.h"
 #include "metadata.h"
@@ -39,6 +40,7 @@ static void init_unlock_all(bool child) {
     orphans_unlock_after_fork(child);
     holes_unlock_after_fork(child);
     thread_unlock_after_fork(child);
+    cache_drain_after_fork(child);
     report_unlock_after_fork(child);
 }
 

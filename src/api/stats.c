@@ -6,6 +6,8 @@
 #include <errno.h>
 
 #include "arena.h"
+#include "cache_drain.h"
+#include "cache_fill.h"
 #include "census.h"
 #include "counters.h"
 #include "holes.h"
@@ -82,9 +84,12 @@ static size_t stats_sweep(bool clean) {
 PUBLIC size_t fallow_purge(enum fallow_purge_level level) {
     struct heap *heap = thread_enter();
     if (heap != NULL) {
+        if (!heap->shared)
+            cache_flush(heap);
         heap_flush(heap);
         thread_leave(heap);
     }
+    cache_drain_all();
     thread_flush_warm();
     size_t bytes = purge_all(level == FALLOW_PURGE_CLEAN);
     return bytes + stats_sweep(level == FALLOW_PURGE_CLEAN);

@@ -3,16 +3,19 @@
 
 #include "census.h"
 #include "os_smaps.h"
+#include "thread.h"
 
 bool why_read(struct fallow_rss_why *out) {
     struct os_smaps smaps;
     struct census census;
     if (!census_take(&census) || !os_smaps_read(&smaps))
         return false;
+    /* What lies in the caches of threads is in use by the account of its slabs. */
+    size_t cached = min_size(thread_cached_bytes(), census.live);
     *out = (struct fallow_rss_why){
-        .live_bytes = census.live,
+        .live_bytes = census.live - cached,
         .rounding_bytes = census.rounding,
-        .slab_free_bytes = census.slab_free,
+        .slab_free_bytes = census.slab_free + cached,
         .dirty_bytes = census.dirty,
         .lazy_bytes = census.lazy,
         .inflation_bytes = census.inflation,

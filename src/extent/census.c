@@ -85,6 +85,7 @@ unsynchronised static void census_slab(struct census_walk *walk, const struct ex
     size_t resident = census_resident(walk, from, objects_to);
     resident -= census_lazy_holes(walk, slab, from, objects_to);
     size_t used = slab->used - ((extent_flags(slab) & EXTENT_CURRENT) != 0);
+    used -= min_size(extent_remote_count(slab), used);
     size_t live = min_size(min_size(used, slab->capacity) * object_bytes, resident);
     walk->out->live += live;
     walk->out->slab_free += resident - live;

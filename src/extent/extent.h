@@ -2,7 +2,7 @@
    outside user memory, in the descriptor array of the extent's first chunk.
 
    Ownership of a slab is the word `remote`: REMOTE_OWNED set means that some heap owns it, the
-   rest is the list of objects that other threads freed. A slab without owner is either full, or
+   rest is the list of objects that other threads freed, and their number. A slab without owner is either full, or
    listed among the orphans (REMOTE_LISTED); its list is empty, and whoever next frees one of its
    objects becomes its owner by one compare-and-swap. Only the owner touches the fields of the first
    group. `owner` repeats the ownership for the fast path of free(): a thread finds its
@@ -34,8 +34,9 @@ enum {
     EXTENT_PARTIAL = 8, /* slab: in a list of its heap's, where holes.h may take it from */
 };
 
-/* remote */
-enum { REMOTE_OWNED = 1, REMOTE_LISTED = 2, REMOTE_FLAGS = 3 };
+/* remote: two flags, the address of the first object, and above it how many there are */
+enum { REMOTE_OWNED = 1, REMOTE_LISTED = 2, REMOTE_COUNT_SHIFT = 48 };
+#define REMOTE_ADDRESS ((((uintptr_t)1 << REMOTE_COUNT_SHIFT) - 1) & ~(uintptr_t)3)
 
 /* `owner` of slabs that no heap owns, and of large extents: no heap's address, and not NULL, which
    is what a thread without a heap has for its own. */
@@ -72,6 +73,11 @@ struct extent {
 };
 
 _Static_assert(sizeof(struct extent) == CACHE_LINE, "a descriptor is one cache line");
+
+/* Objects that other threads freed, of a slab's `used`. By anyone. */
+static inline size_t extent_remote_count(const struct extent *extent) {
+    return atomic_load_explicit(&extent->remote, memory_order_relaxed) >> REMOTE_COUNT_SHIFT;
+}
 
 static inline unsigned extent_flags(const struct extent *extent) {
     return atomic_load_explicit(&extent->flags, memory_order_relaxed);

@@ -45,16 +45,17 @@ static pagemap_entry *pagemap_entry_of(const void *p) {
     return &leaf[(uint32_t)address >> GRANULE_SHIFT];
 }
 
-void pagemap_set(const void *base, size_t granules, struct extent *extent) {
+void pagemap_set(const void *base, size_t granules, struct extent *extent, uint8_t tag) {
     /* A run of granules may cross from one leaf into the next only with a huge extent, of which
        one entry is set; all others lie in one chunk, so in one leaf. */
     pagemap_entry *entry = pagemap_entry_of(base);
     for (size_t i = 0; i < granules; i++)
-        atomic_store_explicit(&entry[i], extent, memory_order_release);
+        atomic_store_explicit(&entry[i], (uintptr_t)extent | (uintptr_t)tag << PAGEMAP_TAG_SHIFT,
+                              memory_order_release);
 }
 
 struct extent *pagemap_take(const void *p) {
-    return atomic_exchange_explicit(pagemap_entry_of(p), NULL, memory_order_acq_rel);
+    return pagemap_extent(atomic_exchange_explicit(pagemap_entry_of(p), 0, memory_order_acq_rel));
 }
 
 void pagemap_visit(void (*visit)(void *base, size_t bytes, void *context), void *context) {

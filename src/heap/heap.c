@@ -32,14 +32,10 @@ enum { HEAP_SWEPT_MAX = 8 };
 enum { HEAP_CLAIMS = 16 };
 
 static void heap_set_current(struct heap *heap, unsigned class, struct extent *slab) {
-    size_t high = slab_shapes[class].object_bytes / 16;
-    size_t low = class == 0 ? 0 : slab_shapes[class - 1].object_bytes / 16 + 1;
     heap->current[class] = slab;
-    for (size_t i = low; i <= high && i < ARRAY_COUNT(heap->direct); i++)
-        heap->direct[i] = slab;
 }
 
-void heap_init(struct heap *heap, struct arena *arena) {
+void heap_init(struct heap *heap, struct arena *arena, bool shared) {
     for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         heap_set_current(heap, class, &slab_none);
         list_init(&heap->partial[class]);
@@ -49,6 +45,9 @@ void heap_init(struct heap *heap, struct arena *arena) {
     warm_init(&heap->warm);
     heap->arena = arena;
     heap->epoch_end_ns = 0;
+    heap->shared = shared;
+    if (!shared)
+        cache_init(&heap->cache);
 }
 
 static void heap_let_go(struct extent *slab) {
@@ -208,6 +207,18 @@ void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero) {
         return slab_pop(slab);
     *zero = (extent_flags(slab) & EXTENT_ZERO) != 0;
     return slab_take_fresh(slab);
+}
+
+void heap_put_current_back(struct heap *heap, unsigned class) {
+    struct extent *slab = heap->current[class];
+    if (slab == &slab_none)
+        return;
+    heap_end_current(heap, slab);
+    bool usable = slab_collect(slab) || slab->fresh < slab->capacity || slab_holes(slab) != 0;
+    if (slab->used == 0)
+        heap_park(heap, slab);
+    else if (usable || !slab_release(slab, heap))
+        heap_put_partial(heap, slab);
 }
 
 void *heap_malloc_single(struct heap *heap, unsigned class) {

@@ -1,6 +1,6 @@
-/* A heap: one thread's private state. For each size class a current slab, from which malloc pops and
-   to which free pushes without lock or atomic read-modify-write, and a list of partial slabs that
-   wait to become current. A full slab is in no list and belongs to nobody; the thread that next
+/* A heap: one thread's private state. A cache of small objects; for each size class a current slab, from
+   which objects are popped and to which they are pushed without lock or atomic read-modify-write, and a list of
+   partial slabs that wait to become current. A full slab is in no list and belongs to nobody; the thread that next
    frees one of its objects adopts it. A slab that falls empty waits in the heap for a while, so that
    a thread that goes up and down does not go to and fro to the arena; how much waits is bounded.
 
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "arena.h"
+#include "cache.h"
 #include "classes.h"
 #include "extent.h"
 #include "warm.h"
@@ -17,7 +18,6 @@
 static const uint64_t heap_epoch_ns = 50000000;
 
 enum {
-    HEAP_DIRECT_BYTES = 1024,
     HEAP_PARKED_MAX = 256 << 10, /* bytes of empty slabs that wait in `parked` */
     /* Of classes above so many bytes, only the last few used keep an empty current slab. */
     HEAP_BIG_CLASS_BYTES = 32768,
@@ -25,8 +25,6 @@ enum {
 };
 
 struct heap {
-    /* current[] again, by size: entry (bytes + 15) / 16, so that malloc needs no class */
-    struct extent *direct[HEAP_DIRECT_BYTES / 16 + 1];
     struct extent *current[CLASS_COUNT];
     struct list_node partial[CLASS_COUNT]; /* most recently used first; hardly ever an empty one */
     struct list_node parked;               /* empty slabs of all classes, most recent first */
@@ -44,16 +42,13 @@ struct heap {
     struct list_node node; /* under heap_list_lock: heaps in use, or waiting for a thread */
     long process_id;       /* whose it is: a thread of this process, */
     long thread_id;        /* this one */
+    struct cache cache;    /* closed in a shared heap */
 };
 
 extern struct extent slab_none;
 
-/* A size that direct[] covers. */
-static always_inline struct extent *heap_current_direct(const struct heap *heap, size_t bytes) {
-    return heap->direct[(bytes + 15) / 16];
-}
-
-void heap_init(struct heap *heap, struct arena *arena);
+/* `shared`: its cache stays closed. */
+void heap_init(struct heap *heap, struct arena *arena, bool shared);
 
 /* An object of class `class` when the current slab has none; NULL when out of memory. With `zero`
    set on entry an object is preferred whose memory is known to read as zero; on return `zero` says
@@ -63,6 +58,9 @@ void *heap_malloc_slow(struct heap *heap, unsigned class, bool *zero);
 /* An object from a partial slab that has just this one left, which is not worth making it current; NULL
    if that is not so. */
 void *heap_malloc_single(struct heap *heap, unsigned class);
+
+/* The class has no current slab then: what it has left waits among the partial ones, where a sweep can reach it. */
+void heap_put_current_back(struct heap *heap, unsigned class);
 
 /* The owner freed an object, not yet pushed, and `used` fell to 0: the slab is empty, or, if it is
    a current one, the free was a second one. */

@@ -42,13 +42,7 @@ static void holes_put_back(const struct holes_entry *entry) {
         return;
     }
     orphans_unlist(entry->slab); /* in the child of a fork it may be in the list still */
-    do {
-        slab_collect(entry->slab);
-        if (entry->slab->used == 0) {
-            slab_destroy(entry->slab);
-            return;
-        }
-    } while (!orphans_put(entry->slab, EXTENT_SWEPT));
+    orphans_settle(entry->slab);
 }
 
 /* A thread's mark, read once for the slabs of its heap. */

@@ -51,7 +51,8 @@ unsynchronised static uint16_t holes_look_of(const struct extent *slab) {
 /* Free bytes of a slab if they may make holes, else 0. */
 unsynchronised static size_t holes_worth(const struct extent *slab) {
     size_t bytes = slab_shapes[slab->class].object_bytes;
-    size_t used = min_size(slab->used, slab->capacity);
+    size_t remote = extent_remote_count(slab);
+    size_t used = min_size(slab->used - min_size(remote, slab->used), slab->capacity);
     size_t free_bytes = (slab->capacity - used) * bytes, all = bytes_of_granules(slab->granules);
     bool large = bytes >= 4096 && free_bytes >= 2 * os_page_size();
     return large || free_bytes >= all / 4 * 3 ? free_bytes : 0;

@@ -20,7 +20,7 @@ static size_t large_granules(size_t bytes) {
 static void *large_begin(struct extent *extent, size_t usable) {
     char *p = chunk_extent_base(extent);
     extent->bytes = usable;
-    pagemap_set(p, 1, extent);
+    pagemap_set(p, 1, extent, 0);
     return p;
 }
 

@@ -6,6 +6,7 @@
 #include "classes.h"
 #include "counters.h"
 #include "os_lock.h"
+#include "slab.h"
 
 static struct os_lock orphans_lock = OS_LOCK_INIT(orphans);
 static struct list_node orphans_lists[CLASS_COUNT];
@@ -67,6 +68,28 @@ void orphans_unlist(struct extent *slab) {
     os_lock_acquire(&orphans_lock);
     orphans_remove_locked(slab);
     os_lock_release(&orphans_lock);
+}
+
+void orphans_settle(struct extent *slab) {
+    do {
+        slab_collect(slab);
+        if (slab->used == 0) {
+            slab_destroy(slab);
+            return;
+        }
+    } while (!orphans_put(slab, EXTENT_SWEPT));
+}
+
+void orphans_free(struct extent *slab, void *p) {
+    bool listed;
+    while (!slab_claim(slab, EXTENT_SWEPT, &listed))
+        if (slab_push_remote(slab, p))
+            return;
+    if (listed)
+        orphans_unlist(slab);
+    slab_push(slab, p);
+    slab->used--;
+    orphans_settle(slab);
 }
 
 void orphans_lock_for_fork(void) {

@@ -15,5 +15,12 @@ struct extent *orphans_take(unsigned class, struct heap *heap);
 /* Takes a slab off the list that has just been claimed through its remote word. */
 void orphans_unlist(struct extent *slab);
 
+/* Leaves a slab that the caller owns as EXTENT_SWEPT, with free objects, to whoever wants it; gives it back if it
+   is empty. */
+void orphans_settle(struct extent *slab);
+
+/* Frees an object for a thread that shall own nothing by that. */
+void orphans_free(struct extent *slab, void *p);
+
 void orphans_lock_for_fork(void);
 void orphans_unlock_after_fork(bool child);

@@ -10,6 +10,7 @@
 #include "purge_thread.h"
 
 #include "arena.h"
+#include "cache_drain.h"
 #include "chaos.h"
 #include "compiler.h"
 #include "counters.h"
@@ -79,6 +80,7 @@ static void purge_thread_look(struct purge_batch *batch, uint64_t now_ns) {
         purge_poll_with(batch, &arena_at(i)->domain, now_ns);
     purge_poll_with(batch, &space_domain, now_ns);
     purge_to_bounds(batch, now_ns);
+    cache_drain_poll(now_ns);
     holes_poll(batch, NULL, now_ns);
     chaos_pageout();
 }
@@ -87,7 +89,7 @@ static uint64_t purge_thread_next_ns(uint64_t now_ns) {
     uint64_t due_ns = thread_has_warm() ? now_ns + purge_thread_look_ns : UINT64_MAX;
     for (unsigned i = 0; i < arena_count(); i++)
         due_ns = min_u64(due_ns, purge_due_ns(&arena_at(i)->domain, now_ns));
-    uint64_t holes_ns = holes_due_ns();
+    uint64_t holes_ns = min_u64(holes_due_ns(), cache_drain_due_ns());
     if (holes_ns != UINT64_MAX)
         due_ns = min_u64(due_ns, max_u64(holes_ns, now_ns + 1000000));
     return min_u64(due_ns, purge_due_ns(&space_domain, now_ns));
@@ -182,7 +184,7 @@ static bool purge_thread_has_work(void) {
     for (unsigned i = 0; i < arena_count(); i++)
         pending |= atomic_load_explicit(&arena_at(i)->domain.pending, memory_order_relaxed);
     return pending != 0 || atomic_load(&domain_news) || holes_due_ns() != UINT64_MAX ||
-           purge_is_over();
+           cache_drain_due_ns() != UINT64_MAX || purge_is_over();
 }
 
 /* It sleeps for longer than what there is to purge now can wait. */

@@ -38,28 +38,29 @@ struct extent *slab_create(struct heap *heap, unsigned class) {
     list_init(&slab->node);
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     atomic_store_explicit(&slab->remote, REMOTE_OWNED, memory_order_relaxed);
-    pagemap_set(chunk_extent_base(slab), slab_entries(slab), slab);
+    pagemap_set(chunk_extent_base(slab), slab_entries(slab), slab,
+                (uint8_t)cache_bin_of_class(class));
     return slab;
 }
 
 void slab_destroy(struct extent *slab) {
     fallow_assert(slab->used == 0);
     atomic_store_explicit(&slab->owner, EXTENT_NO_OWNER, memory_order_relaxed);
-    pagemap_set(chunk_extent_base(slab), slab_entries(slab), NULL);
+    pagemap_set(chunk_extent_base(slab), slab_entries(slab), NULL, 0);
     slab_forget_holes(slab);
     arena_give(slab);
 }
 
 bool slab_collect(struct extent *slab) {
     uintptr_t remote = atomic_load_explicit(&slab->remote, memory_order_relaxed);
-    if ((remote & ~(uintptr_t)REMOTE_FLAGS) == 0)
+    if ((remote & REMOTE_ADDRESS) == 0)
         return slab->free != NULL;
     remote = atomic_exchange_explicit(&slab->remote, REMOTE_OWNED, memory_order_acquire);
-    void *list = (void *)(remote & ~(uintptr_t)REMOTE_FLAGS);
+    void *list = (void *)(remote & REMOTE_ADDRESS);
     void *last = list;
-    uint32_t n = 1;
-    for (void *next; (next = *(void **)last) != NULL; last = next)
-        n++;
+    uint32_t n = (uint32_t)(remote >> REMOTE_COUNT_SHIFT);
+    for (void *next; (next = *(void **)last) != NULL;)
+        last = next;
     *(void **)last = slab->free;
     slab->free = list;
     slab->used -= n;
@@ -128,14 +129,15 @@ bool slab_claim(struct extent *slab, struct heap *heap, bool *listed) {
 }
 
 bool slab_push_remote(struct extent *slab, void *p) {
-    uintptr_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed);
+    uintptr_t old = atomic_load_explicit(&slab->remote, memory_order_relaxed), count;
     do {
         if ((old & REMOTE_OWNED) == 0)
             return false;
-        *(void **)p = (void *)(old & ~(uintptr_t)REMOTE_FLAGS);
-    } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old,
-                                                    (uintptr_t)p | REMOTE_OWNED,
-                                                    memory_order_release, memory_order_relaxed));
+        *(void **)p = (void *)(old & REMOTE_ADDRESS);
+        count = old >> REMOTE_COUNT_SHIFT;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &slab->remote, &old, (uintptr_t)p | REMOTE_OWNED | (count + 1) << REMOTE_COUNT_SHIFT,
+        memory_order_release, memory_order_relaxed));
     return true;
 }
 

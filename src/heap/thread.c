@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "cache_fill.h"
 #include "counters.h"
 #include "large.h"
 #include "metadata.h"
@@ -43,6 +44,12 @@ static struct list_node heap_used = LIST_HEAD_INIT(heap_used); /* but for the tw
 static _Atomic unsigned thread_heaps; /* in heap_used; changes under heap_list_lock */
 
 static void thread_end(void *value);
+
+static void thread_adopt(struct heap *heap) {
+    uintptr_t cache = (uintptr_t)(heap != NULL ? &heap->cache : &cache_none);
+    thread_self.heap = heap;
+    thread_self.cache = (ptrdiff_t)(cache - (uintptr_t)&cache_none);
+}
 
 static void heap_enter_used_locked(struct heap *heap) {
     list_push_back(&heap_used, &heap->node);
@@ -92,6 +99,8 @@ static struct heap *heap_get(void) {
     }
     os_lock_release(&heap_list_lock);
     if (left != NULL) {
+        left->mark = &thread_self.mark; /* its own is gone */
+        cache_flush(left);
         heap_retire(left);
         arena_detach(left->arena);
     }
@@ -119,14 +128,14 @@ static struct heap *thread_birth(void) {
         heap_put_spare(heap);
         return NULL;
     }
-    heap_init(heap, arena);
+    heap_init(heap, arena, false);
     heap->process_id = os_process_id();
     heap->thread_id = os_thread_id();
     heap->mark = &thread_self.mark;
     os_lock_acquire(&heap_list_lock);
     heap_enter_used_locked(heap);
     os_lock_release(&heap_list_lock);
-    thread_self.heap = heap;
+    thread_adopt(heap);
     purge_thread_reconsider();
     /* May allocate; the heap is in place. Should it fail, the thread's end goes unnoticed. */
     pthread_setspecific(thread_key, heap);
@@ -143,9 +152,8 @@ static struct heap *thread_shared_locked(void) {
         struct arena *arena = arena_attach(true);
         if (arena == NULL)
             return NULL;
-        heap_init(heap, arena);
+        heap_init(heap, arena, true);
         list_init(&heap->node);
-        heap->shared = true;
         counters_add(COUNTER_heaps_created, 1);
     }
     return heap;
@@ -176,7 +184,8 @@ void thread_start(void) {
     if (thread_key_made && thread_shared_locked() != NULL && thread_self.heap == NULL) {
         heap_boot.shared = false;
         heap_boot.mark = &thread_self.mark;
-        thread_self.heap = &heap_boot;
+        cache_init(&heap_boot.cache);
+        thread_adopt(&heap_boot);
     }
     atomic_store_explicit(&thread_started, true, memory_order_release);
     os_lock_release(&shared_heap_lock);
@@ -189,7 +198,8 @@ static void thread_end(void *value) {
     if (++thread_rounds < THREAD_ROUNDS && pthread_setspecific(thread_key, heap) == 0)
         return;
     thread_rounds = THREAD_RETIRED;
-    thread_self.heap = NULL;
+    thread_adopt(NULL);
+    cache_flush(heap);
     heap_retire(heap);
     arena_detach(heap->arena);
     heap_put_spare(heap);
@@ -203,19 +213,38 @@ static struct heap *thread_main_heap_locked(void) {
                : NULL;
 }
 
+/* The used heap that has waited for longest, now the last of the list. */
+static struct heap *thread_turn_locked(void) {
+    struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
+    list_remove(&heap->node);
+    list_push_back(&heap_used, &heap->node);
+    return heap;
+}
+
 void thread_drain(uint64_t now_ns, size_t threads) {
     os_lock_acquire(&heap_list_lock);
     struct heap *main_heap = thread_main_heap_locked();
     if (main_heap != NULL)
         large_drain(main_heap, now_ns);
     threads = min_size(threads, thread_heaps);
-    for (size_t i = 0; i < threads; i++) {
-        struct heap *heap = LIST_ENTRY(heap_used.next, struct heap, node);
-        list_remove(&heap->node);
-        list_push_back(&heap_used, &heap->node);
-        large_drain(heap, now_ns);
-    }
+    for (size_t i = 0; i < threads; i++)
+        large_drain(thread_turn_locked(), now_ns);
     os_lock_release(&heap_list_lock);
+}
+
+void thread_visit(void (*visit)(struct heap *heap), size_t threads) {
+    os_lock_acquire(&heap_list_lock);
+    struct heap *main_heap = thread_main_heap_locked();
+    if (main_heap != NULL)
+        visit(main_heap);
+    threads = min_size(threads, thread_heaps);
+    for (size_t i = 0; i < threads; i++)
+        visit(thread_turn_locked());
+    os_lock_release(&heap_list_lock);
+}
+
+size_t thread_count(void) {
+    return atomic_load_explicit(&thread_heaps, memory_order_relaxed);
 }
 
 void thread_flush_warm(void) {
@@ -230,6 +259,16 @@ void thread_flush_warm(void) {
 
 static size_t heap_warm_bytes(const struct heap *heap) {
     return bytes_of_granules(atomic_load_explicit(&heap->warm.granules, memory_order_relaxed));
+}
+
+size_t thread_cached_bytes(void) {
+    thread_lock_list();
+    struct heap *main_heap = thread_main_heap_locked();
+    size_t bytes = main_heap != NULL ? cache_bytes(&main_heap->cache) : 0;
+    LIST_FOR_EACH (node, &heap_used)
+        bytes += cache_bytes(&LIST_ENTRY(node, struct heap, node)->cache);
+    thread_unlock_list();
+    return bytes;
 }
 
 bool thread_has_warm(void) {

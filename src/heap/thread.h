@@ -7,11 +7,19 @@
 
 struct thread_self {
     struct heap *heap; /* NULL in a thread that has none yet, or none any more */
+    /* Its heap's cache, by its distance from cache_none: so zero, which it is as long as nobody has written
+       it (and before the loader has filled in initial values), means that one. */
+    ptrdiff_t cache;
     /* The slab that it last freed into, or is just freeing into: see holes.h. */
     _Atomic(struct extent *) mark;
 };
 
 extern __thread struct thread_self thread_self __attribute__((__tls_model__("initial-exec")));
+
+/* The caller's, or cache_none. */
+static always_inline struct cache *thread_cache(void) {
+    return (struct cache *)(void *)((uintptr_t)&cache_none + (uintptr_t)thread_self.cache);
+}
 
 /* Before the thread looks whether it owns `slab`, to free into it. */
 static always_inline void thread_mark(struct extent *slab) {
@@ -33,6 +41,16 @@ void thread_drain(uint64_t now_ns, size_t threads);
 
 /* Whether any thread has some. */
 bool thread_has_warm(void);
+
+/* Calls visit(heap) for the main thread's heap and those of so many others, in turn, under the lock of the
+   list. */
+void thread_visit(void (*visit)(struct heap *heap), size_t threads);
+
+/* Threads that have heaps, but for the main one. */
+size_t thread_count(void);
+
+/* Bytes in the caches of all threads, roughly: they are in use meanwhile. */
+size_t thread_cached_bytes(void);
 
 /* Gives back the warm blocks of all threads. */
 void thread_flush_warm(void);

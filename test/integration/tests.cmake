@@ -2,7 +2,7 @@
 
 foreach(name alignment interface errno_kept usable_size realloc_contents calloc_zero threads_churn
         producer_consumer thread_storm fork_single fork_threads destructors exit_threads limits stages
-        purge_thread holes)
+        purge_thread holes cache)
     fallow_check_program(integration_${name} SOURCES integration/${name}.c)
 endforeach()
 foreach(name destructors_cxx operators)
@@ -65,6 +65,14 @@ fallow_check(integration.holes.single PROGRAM integration_holes ARGS single UNSA
     CONF lazy_decay_ms:500)
 fallow_check(integration.holes.single.small_pages PROGRAM integration_holes ARGS single UNSANITIZED
     CONF lazy_decay_ms:500,thp:never)
+
+# The caches of threads, emptied by others.
+foreach(way storm fork)
+    fallow_check(integration.cache.${way} PROGRAM integration_cache ARGS ${way} TIMEOUT 300
+        CONF dirty_decay_ms:2)
+endforeach()
+fallow_check(integration.cache.sleep PROGRAM integration_cache ARGS sleep UNSANITIZED
+    CONF lazy_decay_ms:500)
 
 # Another malloc before Fallow's that finds it by dlsym, as tracers do.
 if(plain_possible)

@@ -67,7 +67,7 @@ Test(census, large_blocks_are_live_up_to_their_usable_bytes) {
     struct extent *extent = arena_take(arena, 10, 1, &stale);
     extent->class = EXTENT_LARGE;
     extent->bytes = 9 * GRANULE_BYTES + os_page_size();
-    pagemap_set(chunk_extent_base(extent), 1, extent);
+    pagemap_set(chunk_extent_base(extent), 1, extent, 0);
     memset(chunk_extent_base(extent), BYTE, 10 * GRANULE_BYTES);
     take();
     cr_assert_eq(census.live, extent->bytes);
@@ -84,7 +84,7 @@ Test(census, a_block_over_several_chunks_is_counted_to_its_end) {
     extent->class = EXTENT_LARGE;
     extent->flags = 0;
     extent->bytes = (2 * CHUNK_GRANULES + 4) * (size_t)GRANULE_BYTES;
-    pagemap_set(extent->chunk->base, 1, extent);
+    pagemap_set(extent->chunk->base, 1, extent, 0);
     memset(extent->chunk->base, BYTE, (2 * CHUNK_GRANULES + 5) * (size_t)GRANULE_BYTES);
     take();
     cr_assert_eq(census.live, extent->bytes);

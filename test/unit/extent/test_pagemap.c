@@ -40,8 +40,8 @@ Test(pagemap, what_is_reserved_is_empty) {
 Test(pagemap, every_address_of_a_run_leads_to_its_extent) {
     uintptr_t base = 5 * LEAF_BYTES + 7 * CHUNK_BYTES;
     cr_assert(pagemap_reserve(at(base), CHUNK_BYTES));
-    pagemap_set(at(base), 3, &extents[0]);
-    pagemap_set(at(base + 3 * GRANULE_BYTES), 1, &extents[1]);
+    pagemap_set(at(base), 3, &extents[0], 0);
+    pagemap_set(at(base + 3 * GRANULE_BYTES), 1, &extents[1], 0);
     for (size_t offset = 0; offset < 4 * GRANULE_BYTES; offset += 16)
         cr_assert_eq(pagemap_get(at(base + offset)), &extents[offset >= 3 * GRANULE_BYTES]);
     cr_assert_eq(pagemap_get(at(base + 3 * GRANULE_BYTES - 1)), &extents[0]);
@@ -53,9 +53,9 @@ Test(pagemap, every_address_of_a_run_leads_to_its_extent) {
 Test(pagemap, a_run_can_be_cleared_again) {
     uintptr_t base = 5 * LEAF_BYTES;
     cr_assert(pagemap_reserve(at(base), CHUNK_BYTES));
-    pagemap_set(at(base), CHUNK_GRANULES, &extents[0]);
+    pagemap_set(at(base), CHUNK_GRANULES, &extents[0], 0);
     cr_assert_eq(pagemap_get(at(base + CHUNK_BYTES - 1)), &extents[0]);
-    pagemap_set(at(base), CHUNK_GRANULES, NULL);
+    pagemap_set(at(base), CHUNK_GRANULES, NULL, 0);
     for (size_t i = 0; i < CHUNK_GRANULES; i++)
         cr_assert_null(pagemap_get(at(base + i * GRANULE_BYTES)));
 }
@@ -63,8 +63,8 @@ Test(pagemap, a_run_can_be_cleared_again) {
 Test(pagemap, a_range_across_a_leafs_border_has_entries_on_both_sides) {
     uintptr_t border = 9 * LEAF_BYTES;
     cr_assert(pagemap_reserve(at(border - CHUNK_BYTES), 2 * CHUNK_BYTES));
-    pagemap_set(at(border - GRANULE_BYTES), 1, &extents[0]);
-    pagemap_set(at(border), 1, &extents[1]);
+    pagemap_set(at(border - GRANULE_BYTES), 1, &extents[0], 0);
+    pagemap_set(at(border), 1, &extents[1], 0);
     cr_assert_eq(pagemap_get(at(border - 1)), &extents[0]);
     cr_assert_eq(pagemap_get(at(border)), &extents[1]);
     cr_assert_null(pagemap_get(at(border - GRANULE_BYTES - 1)));
@@ -76,7 +76,7 @@ Test(pagemap, a_range_over_several_leaves_has_entries_in_all) {
     cr_assert(pagemap_reserve(at(base), 2 * LEAF_BYTES));
     for (unsigned leaf = 19; leaf <= 21; leaf++) {
         cr_assert_not_null(atomic_load(&pagemap_root[leaf]));
-        pagemap_set(at(leaf * LEAF_BYTES + CHUNK_BYTES), 1, &extents[0]);
+        pagemap_set(at(leaf * LEAF_BYTES + CHUNK_BYTES), 1, &extents[0], 0);
         cr_assert_eq(pagemap_get(at(leaf * LEAF_BYTES + CHUNK_BYTES)), &extents[0]);
     }
     cr_assert_null(atomic_load(&pagemap_root[18]));
@@ -89,7 +89,7 @@ Test(pagemap, reserving_again_costs_nothing) {
     cr_assert(pagemap_reserve(at(base), CHUNK_BYTES));
     size_t leaf_bytes = PAGEMAP_LEAF_ENTRIES * sizeof(pagemap_entry);
     cr_assert_eq(metadata_mapped_bytes(), before + leaf_bytes);
-    pagemap_set(at(base), 1, &extents[0]);
+    pagemap_set(at(base), 1, &extents[0], 0);
     cr_assert(pagemap_reserve(at(base), LEAF_BYTES));
     cr_assert_eq(metadata_mapped_bytes(), before + leaf_bytes);
     cr_assert_eq(pagemap_get(at(base)), &extents[0]);
@@ -98,7 +98,7 @@ Test(pagemap, reserving_again_costs_nothing) {
 Test(pagemap, the_highest_address_can_be_reserved_and_no_higher_one) {
     uintptr_t end = (uintptr_t)1 << ADDRESS_BITS;
     cr_assert(pagemap_reserve(at(end - CHUNK_BYTES), CHUNK_BYTES));
-    pagemap_set(at(end - GRANULE_BYTES), 1, &extents[0]);
+    pagemap_set(at(end - GRANULE_BYTES), 1, &extents[0], 0);
     cr_assert_eq(pagemap_get(at(end - 1)), &extents[0]);
     cr_assert_not(pagemap_reserve(at(end - CHUNK_BYTES), 2 * CHUNK_BYTES));
     cr_assert_not(pagemap_reserve(at(end), CHUNK_BYTES));
@@ -108,7 +108,7 @@ Test(pagemap, the_highest_address_can_be_reserved_and_no_higher_one) {
 Test(pagemap, a_tag_in_the_top_bits_is_ignored) {
     uintptr_t base = 5 * LEAF_BYTES;
     cr_assert(pagemap_reserve(at(base), CHUNK_BYTES));
-    pagemap_set(at(base), 1, &extents[0]);
+    pagemap_set(at(base), 1, &extents[0], 0);
     for (uintptr_t tag = 1; tag < 1 << 16; tag <<= 1)
         cr_assert_eq(pagemap_get(at(base | tag << ADDRESS_BITS)), &extents[0]);
     cr_assert_null(pagemap_get(at((base + LEAF_BYTES) | (uintptr_t)0xff << 56)));
@@ -122,7 +122,7 @@ Test(pagemap, an_address_that_the_machine_does_not_have_is_not_known) {
 Test(pagemap, what_was_taken_is_not_there_again) {
     uintptr_t base = 5 * LEAF_BYTES;
     cr_assert(pagemap_reserve(at(base), CHUNK_BYTES));
-    pagemap_set(at(base), 2, &extents[0]);
+    pagemap_set(at(base), 2, &extents[0], 0);
     cr_assert_eq(pagemap_take(at(base)), &extents[0]);
     cr_assert_null(pagemap_take(at(base)));
     cr_assert_null(pagemap_get(at(base)));
@@ -155,7 +155,7 @@ static void run_threads(void *(*run)(void *), void *arg) {
 Test(pagemap, of_several_threads_one_takes_an_entry) {
     uintptr_t base = 5 * LEAF_BYTES;
     cr_assert(pagemap_reserve(at(base), RACES * GRANULE_BYTES));
-    pagemap_set(at(base), RACES, &extents[0]);
+    pagemap_set(at(base), RACES, &extents[0], 0);
     run_threads(take_each_entry, &base);
     cr_assert_eq(atomic_load(&winners), (unsigned)RACES);
 }

@@ -366,7 +366,7 @@ Test(heap, the_slabs_of_a_retired_one_are_adopted_by_whoever_frees_into_them) {
 Test(heap, a_retired_one_can_begin_anew) {
     alloc_many(&heap_a, class_of_size(1024), 3);
     heap_retire(&heap_a);
-    heap_init(&heap_a, arena);
+    heap_init(&heap_a, arena, false);
     free_many(&heap_a, 0, 3);
     heap_flush(&heap_a);
     expect_all_given_back();

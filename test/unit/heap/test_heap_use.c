@@ -55,7 +55,7 @@ Test(heap_use, two_of_them_free_each_others_objects_at_random) {
         }
         if (step % 8192 == 0) {
             heap_retire(&heap_b);
-            heap_init(&heap_b, arena);
+            heap_init(&heap_b, arena, false);
         }
     }
     for (unsigned i = 0; i < SLOTS; i++)
@@ -74,7 +74,7 @@ static void *alloc_and_pass_on(void *arg) {
     struct random r = {(uintptr_t)arg};
     struct heap *heap = arg;
     uint64_t now = epoch_ns;
-    heap_init(heap, arena);
+    heap_init(heap, arena, false);
     for (unsigned i = 0; i < THREAD_STEPS; i++) {
         unsigned class = random_below(&r, 24);
         uint64_t *p = heap_alloc(heap, class);

@@ -1,0 +1,32 @@
+/* Making a cache. */
+#include "cache.h"
+
+struct cache cache_none;
+
+_Static_assert(CACHE_SLOTS <= UINT8_MAX, "counted in bytes");
+
+void cache_open(struct cache *cache, unsigned bin) {
+    void **base = cache_base(cache, bin);
+    __atomic_store_n(&cache->bottom[bin], base, __ATOMIC_RELAXED);
+    __atomic_store_n(&cache->limit[bin], base + CACHE_SLOTS, __ATOMIC_RELEASE);
+}
+
+unsynchronised size_t cache_bytes(struct cache *cache) {
+    size_t bytes = 0;
+    for (unsigned bin = 1; bin < CACHE_BINS; bin++)
+        if (cache->limit[bin] != CACHE_DRAINED && cache->top[bin] != NULL)
+            bytes += (size_t)(cache->top[bin] - cache_base(cache, bin)) * class_bytes(bin - 1);
+    return bytes;
+}
+
+void cache_init(struct cache *cache) {
+    for (size_t i = 0; i < ARRAY_COUNT(cache->bin_of); i++)
+        cache->bin_of[i] = (uint8_t)(class_of_size(i * 16) + 1);
+    for (unsigned bin = 1; bin < CACHE_BINS; bin++) {
+        cache->slots[bin - 1][0] = NULL;
+        cache->fill[bin] = 1;
+        CACHE_WRITE(cache->top[bin], cache_base(cache, bin));
+        cache_open(cache, bin);
+    }
+    cache->seen = 0;
+}

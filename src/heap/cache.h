@@ -1,0 +1,110 @@
+/* A thread's cache of small objects: for each class a stack of free ones, from which malloc pops and to
+   which free pushes whichever slab, of whichever thread, they belong to. Neither touches a slab's
+   descriptor; objects travel between cache and slabs a few dozen at a time (cache_fill.h).
+
+   Class c has bin c + 1; bin 0 is for ever closed: "no such class". A bin is closed when `limit` is below
+   any address: then malloc and free find it empty and full, and look closer. So others can empty the cache of a thread
+   that sleeps (cache_drain.h), without its doing anything:
+
+   - The owner writes the bin's number to `mark` before it looks at the bin, and looks at `bottom` or `limit` before
+     it changes anything. The drain closes the bin, passes a barrier in all threads (os_barrier.h), and reads `mark`.
+     Unless it is that bin's, whatever the owner does from now on finds the bin closed, and all of it is taken. If it is,
+     the owner may be just popping the last object or pushing another, so that one stays. If it is that bin's plus
+     CACHE_AT_WORK, the owner is moving many, and all stay.
+   - `top` is the owner's alone. The drain takes from below and says how many; the owner opens the bin again when it
+     next comes. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "classes.h"
+#include "compiler.h"
+
+enum {
+    CACHE_CLASSES = 32,
+    CACHE_MAX_BYTES = 1024, /* the largest of them */
+    CACHE_SLOTS = 96,       /* objects of each */
+    CACHE_LOT = 32,         /* that come and go together, at most */
+    CACHE_BINS = CACHE_CLASSES + 1,
+    CACHE_AT_WORK = 64, /* in `mark`, beside a bin */
+};
+
+/* `limit` of a bin: closed, for ever or while it is drained; and of one that was drained. */
+#define CACHE_CLOSED  ((void **)0)
+#define CACHE_DRAINED ((void **)1)
+
+/* `bottom` of a closed bin. */
+#define CACHE_NO_BOTTOM ((void **)UINTPTR_MAX)
+
+struct cache {
+    void **top[CACHE_BINS];    /* where the next goes; slots below it hold free objects, */
+    void **bottom[CACHE_BINS]; /* down to this; raised now and then, to see what is never needed */
+    void **limit[CACHE_BINS];  /* full when `top` is here */
+    _Atomic size_t mark;       /* the bin that the owner is at, or was at last */
+    uint8_t bin_of[CACHE_MAX_BYTES / 16 + 1]; /* by (bytes + 15) / 16 */
+    uint8_t fill[CACHE_BINS];                 /* objects to fetch when it is next empty */
+    uint8_t taken[CACHE_BINS];                /* of a drained bin: objects, from the bottom on */
+    uint64_t seen; /* what it was like when the drain last looked at it; the drain's */
+    void *slots[CACHE_CLASSES][1 + CACHE_SLOTS]; /* the first of each is NULL */
+};
+
+/* Of threads without a heap: all closed. */
+extern struct cache cache_none;
+
+/* Plain accesses, which compilers fold into comparisons: who may meet here is said above. */
+#if FALLOW_TSAN
+#define CACHE_READ(word)         __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+#define CACHE_WRITE(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
+#else
+#define CACHE_READ(word)         (word)
+#define CACHE_WRITE(word, value) ((word) = (value))
+#endif
+
+static always_inline void cache_mark(struct cache *cache, size_t bin) {
+    atomic_store_explicit(&cache->mark, bin, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* `*p` is the last object freed; false if there is none above `bottom`, or the bin is closed. */
+static always_inline bool cache_pop(struct cache *cache, size_t bin, void **p) {
+    cache_mark(cache, bin);
+    void **top = CACHE_READ(cache->top[bin]);
+    if (unlikely(top <= CACHE_READ(cache->bottom[bin])))
+        return false;
+    CACHE_WRITE(cache->top[bin], top - 1);
+    *p = top[-1];
+    return true;
+}
+
+/* False if it is full or closed, or `p` is the object freed last. */
+static always_inline bool cache_push(struct cache *cache, size_t bin, void *p) {
+    cache_mark(cache, bin);
+    void **top = CACHE_READ(cache->top[bin]);
+    if (unlikely(top >= CACHE_READ(cache->limit[bin])) || unlikely(top[-1] == p))
+        return false;
+    *top = p;
+    CACHE_WRITE(cache->top[bin], top + 1);
+    return true;
+}
+
+/* Where the stack of a bin that is not bin 0 begins. */
+static inline void **cache_base(struct cache *cache, size_t bin) {
+    return &cache->slots[bin - 1][1];
+}
+
+/* The bin of a class, 0 if it has none. */
+static always_inline unsigned cache_bin_of_class(unsigned class) {
+    return class < CACHE_CLASSES ? class + 1 : 0;
+}
+
+/* Empty and open. */
+void cache_init(struct cache *cache);
+
+/* Bytes of the objects in it. By anyone: a number that is a little old. */
+size_t cache_bytes(struct cache *cache);
+
+/* Lets a bin be used. */
+void cache_open(struct cache *cache, unsigned bin);
