@@ -28,5 +28,5 @@ void cache_init(struct cache *cache) {
         CACHE_WRITE(cache->top[bin], cache_base(cache, bin));
         cache_open(cache, bin);
     }
-    cache->seen = 0;
+    atomic_store_explicit(&cache->seen, 0, memory_order_relaxed);
 }

@@ -47,7 +47,7 @@ struct cache {
     uint8_t bin_of[CACHE_MAX_BYTES / 16 + 1]; /* by (bytes + 15) / 16 */
     uint8_t fill[CACHE_BINS];                 /* objects to fetch when it is next empty */
     uint8_t taken[CACHE_BINS];                /* of a drained bin: objects, from the bottom on */
-    uint64_t seen; /* what it was like when the drain last looked at it; the drain's */
+    _Atomic uint64_t seen; /* what it was like when the drain last looked at it; the drain's */
     void *slots[CACHE_CLASSES][1 + CACHE_SLOTS]; /* the first of each is NULL */
 };
 

@@ -49,8 +49,7 @@ unsynchronised static uint64_t drain_sum(struct cache *cache) {
 unsynchronised static void drain_close(struct heap *heap) {
     struct cache *cache = &heap->cache;
     uint64_t sum = drain_sum(cache);
-    bool same = sum == cache->seen;
-    cache->seen = sum;
+    bool same = atomic_exchange_explicit(&cache->seen, sum, memory_order_relaxed) == sum;
     if (sum == 0 || drain_heap_count == DRAIN_HEAPS)
         return;
     if (!same && !drain_at_once) {
@@ -106,7 +105,7 @@ static void drain_heap(struct heap *heap, bool barred) {
         else
             cache_open(cache, bin);
     }
-    cache->seen = drain_sum(cache);
+    atomic_store_explicit(&cache->seen, drain_sum(cache), memory_order_relaxed);
     drain_free_taken();
 }
 
