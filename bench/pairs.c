@@ -5,6 +5,7 @@
 
 #include "bench_clock.h"
 #include "bench_fail.h"
+#include "bench_json.h"
 #include "bench_number.h"
 #include "which_malloc.h"
 
@@ -12,6 +13,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@ struct pairs_options {
     uint64_t loops;
     size_t batch;
     unsigned threads;
+    bool json;
 };
 
 struct pairs_worker {
@@ -73,13 +76,16 @@ static void print_help(void) {
            "  -n N       loops a thread (1000000)\n"
            "  -b N       blocks a loop: allocate N, then free N (1)\n"
            "  -t N       threads, each on its own (1)\n"
+           "  --json     print one JSON object\n"
            "  -h         print this and stop\n");
 }
 
 static struct pairs_options parse(int argc, char **argv) {
+    enum { JSON = 256 };
+    static const struct option long_options[] = {{"json", no_argument, NULL, JSON}, {0}};
     struct pairs_options options = {.bytes = 16, .loops = 1000000, .batch = 1, .threads = 1};
     int letter;
-    while ((letter = getopt(argc, argv, "s:n:b:t:h")) != -1) {
+    while ((letter = getopt_long(argc, argv, "s:n:b:t:h", long_options, NULL)) != -1) {
         switch (letter) {
         case 's':
             options.bytes = bench_number_bytes("-s", optarg, 1, PTRDIFF_MAX);
@@ -92,6 +98,9 @@ static struct pairs_options parse(int argc, char **argv) {
             break;
         case 't':
             options.threads = (unsigned)bench_number_whole("-t", optarg, 1, THREADS_MAX);
+            break;
+        case JSON:
+            options.json = true;
             break;
         case 'h':
             print_help();
@@ -141,18 +150,26 @@ int main(int argc, char **argv) {
     static struct pairs_worker workers[THREADS_MAX];
     for (unsigned i = 0; i < options.threads; i++)
         workers[i].options = &options;
+    uint64_t start_ns = bench_clock_ns();
     if (options.threads == 1)
         worker_main(&workers[0]);
     else
         run_threads(workers, options.threads);
+    double seconds = (double)(bench_clock_ns() - start_ns) / 1e9;
 
     double total_ns = 0;
     for (unsigned i = 0; i < options.threads; i++)
         total_ns += (double)workers[i].elapsed_ns;
     double pairs = (double)options.loops * (double)options.batch * options.threads;
-    printf("%.2f ns per pair\n", total_ns / pairs);
-    printf("malloc  %s (%s)\n", which.name, which.path);
-    printf("run     %zu bytes, batches of %zu, %" PRIu64 " loops, %u thread%s\n", options.bytes,
-           options.batch, options.loops, options.threads, options.threads == 1 ? "" : "s");
+    if (options.json) {
+        printf("{\"seconds\": %.6f, \"ns_per_pair\": %.4f, ", seconds, total_ns / pairs);
+        bench_json_malloc(&which);
+        printf("}\n");
+    } else {
+        printf("%.2f ns per pair\n", total_ns / pairs);
+        printf("malloc  %s (%s)\n", which.name, which.path);
+        printf("run     %zu bytes, batches of %zu, %" PRIu64 " loops, %u thread%s\n", options.bytes,
+               options.batch, options.loops, options.threads, options.threads == 1 ? "" : "s");
+    }
     return EXIT_SUCCESS;
 }

@@ -8,6 +8,10 @@ setup_common=(
 setup_peers=(
     libjemalloc.so.2:libjemalloc2 libmimalloc.so.2:libmimalloc2.0 libtcmalloc_minimal.so.4:libtcmalloc-minimal4
 )
+# Whole programs of bench/run suite.
+setup_programs=(
+    sqlite3:sqlite3 perl:perl g++:g++ xz:xz-utils redis-server:redis-server redis-benchmark:redis-tools
+)
 
 setup_has() {
     case $1 in
@@ -45,15 +49,16 @@ setup_install() {
     return 1
 }
 
-# Tools are indispensable; without a peer the comparison goes on and says so.
+# Tools are indispensable; without a peer or a whole program the comparison goes on and says so.
 setup_packages() {
-    local tools=("${setup_common[@]}") missing
+    local tools=("${setup_common[@]}") others=("${setup_peers[@]}") missing
     case $1 in
         ebizzy | purge) tools+=(gnuplot:gnuplot-nox) ;;
+        suite) tools+=(gnuplot:gnuplot-nox) others+=("${setup_programs[@]}") ;;
         instructions) tools+=(valgrind:valgrind) ;;
         start) tools+=(strace:strace) ;;
     esac
-    mapfile -t missing < <(setup_missing "${tools[@]}" "${setup_peers[@]}")
+    mapfile -t missing < <(setup_missing "${tools[@]}" "${others[@]}")
     [ ${#missing[@]} = 0 ] && return
     setup_install "${missing[@]}" && return
     mapfile -t missing < <(setup_missing "${tools[@]}")

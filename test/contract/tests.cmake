@@ -13,5 +13,6 @@ if(plain_possible)
     fallow_script(contract.bench SCRIPT contract/bench.sh
         ARGS $<TARGET_FILE:fallow-purge> $<TARGET_FILE:fallow-idle> $<TARGET_FILE:fallow-churn>
         $<TARGET_FILE:fallow-usemem> $<TARGET_FILE:fallow-latency>)
+    fallow_script(contract.suite SCRIPT contract/suite.sh ARGS $<TARGET_FILE:fallow-suite>)
     fallow_script(contract.ebizzy SCRIPT contract/ebizzy.sh ARGS $<TARGET_FILE:fallow-ebizzy>)
 endif()
