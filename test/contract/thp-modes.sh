@@ -9,6 +9,7 @@ if [ ! -w $setting ] || [ "$(id -u)" -ne 0 ]; then
     script_skip "needs root, and transparent huge pages"
 fi
 scratch=$(script_scratch)
+script_take_machine
 before=$(sed 's/.*\[\(.*\)\].*/\1/' $setting)
 script_put_back() {
     echo "$before" >$setting

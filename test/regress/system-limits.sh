@@ -7,6 +7,7 @@ vm=/proc/sys/vm
 if [ ! -w $vm/max_map_count ] || [ "$(id -u)" -ne 0 ]; then
     script_skip "needs root"
 fi
+script_take_machine
 map_count=$(cat $vm/max_map_count) overcommit=$(cat $vm/overcommit_memory)
 script_put_back() {
     echo "$map_count" >$vm/max_map_count

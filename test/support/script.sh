@@ -49,6 +49,14 @@ script_scratch() {
     printf '%s' "$script_scratch_folder"
 }
 
+# Before a setting of the whole machine is changed: waits until no other run of such a script, of this tree or
+# of another, has changed one and would put back what it found.
+script_take_machine() {
+    local fd
+    exec {fd}>/run/lock/fallow-test.lock || script_fail "/run/lock/fallow-test.lock cannot be opened"
+    flock "$fd" || script_fail "the lock of the machine cannot be had"
+}
+
 script_own() { # script_own PID: this script started it and ends it
     script_own_pids+=("$1")
 }
