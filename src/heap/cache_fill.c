@@ -20,19 +20,21 @@ static void cache_reopen(struct cache *cache, unsigned bin) {
     cache_open(cache, bin);
 }
 
+static void cache_leave(struct cache *cache) {
+    cache_mark(cache, 0);
+}
+
 /* Begins what moves many objects of a bin; false if it is being drained. Ends with cache_leave(). */
 static bool cache_enter(struct cache *cache, unsigned bin) {
     cache_mark(cache, bin + CACHE_AT_WORK);
     void **limit = __atomic_load_n(&cache->limit[bin], __ATOMIC_ACQUIRE);
-    if (limit == CACHE_CLOSED)
+    if (limit == CACHE_CLOSED) {
+        cache_leave(cache);
         return false;
+    }
     if (limit == CACHE_DRAINED)
         cache_reopen(cache, bin);
     return true;
-}
-
-static void cache_leave(struct cache *cache) {
-    cache_mark(cache, 0);
 }
 
 static void cache_set_bottom(struct cache *cache, unsigned bin, void **bottom) {
