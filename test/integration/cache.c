@@ -57,7 +57,7 @@ static void replace(struct block **blocks, uint64_t *random, size_t turns) {
 
 static void *worker(void *seed) {
     uint64_t random = (uintptr_t)seed;
-    struct block **blocks = calloc(BLOCKS, sizeof *blocks);
+    struct block **blocks = calloc(BLOCKS, sizeof(void *));
     CHECK(blocks != NULL);
     replace(blocks, &random, TURNS / THREADS);
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -78,7 +78,7 @@ static void fork_once(uint64_t seed) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        struct block **blocks = calloc(BLOCKS, sizeof *blocks);
+        struct block **blocks = calloc(BLOCKS, sizeof(void *));
         CHECK(blocks != NULL);
         replace(blocks, &seed, 20000);
         under_test_purge(FALLOW_PURGE_LAZY);

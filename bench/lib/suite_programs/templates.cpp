@@ -9,14 +9,14 @@
 #include <unordered_map>
 #include <vector>
 
-template <int N>
-struct Key {
+template <int N> struct Key {
     int value;
-    bool operator<(const Key &other) const { return value < other.value; }
+    bool operator<(const Key &other) const {
+        return value < other.value;
+    }
 };
 
-template <int N>
-std::string describe(int count) {
+template <int N> std::string describe(int count) {
     std::map<Key<N>, std::vector<std::pair<std::string, int>>> byKey;
     std::unordered_map<std::string, std::shared_ptr<Key<N>>> byName;
     for (int i = 0; i < count; i++) {
@@ -32,7 +32,8 @@ std::string describe(int count) {
     std::vector<std::tuple<Key<N>, std::string>> rows;
     for (const auto &entry : byKey)
         rows.emplace_back(entry.first, name(entry.first));
-    std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) { return std::get<1>(a) < std::get<1>(b); });
+    std::sort(rows.begin(), rows.end(),
+              [](const auto &a, const auto &b) { return std::get<1>(a) < std::get<1>(b); });
     return rows.empty() ? std::to_string(byName.size()) : std::get<1>(rows.back());
 }
 
