@@ -124,6 +124,14 @@ static void heap_park(struct heap *heap, struct extent *slab) {
     holes_note_news(); /* the thread may sleep from now on */
 }
 
+/* An owned slab with free objects, in no list. */
+static void heap_list(struct heap *heap, struct extent *slab) {
+    if (slab->used == 0)
+        heap_park(heap, slab);
+    else
+        heap_put_partial(heap, slab);
+}
+
 /* Takes a slab out of parked: it is owned, empty and in no list then. False if it is swept just now. */
 static bool heap_unpark(struct heap *heap, struct extent *slab) {
     if (!heap_hold(slab, EXTENT_PARKED))
@@ -215,10 +223,8 @@ void heap_put_current_back(struct heap *heap, unsigned class) {
         return;
     heap_end_current(heap, slab);
     bool usable = slab_collect(slab) || slab->fresh < slab->capacity || slab_holes(slab) != 0;
-    if (slab->used == 0)
-        heap_park(heap, slab);
-    else if (usable || !slab_release(slab, heap))
-        heap_put_partial(heap, slab);
+    if (usable || !slab_release(slab, heap))
+        heap_list(heap, slab);
 }
 
 void *heap_malloc_single(struct heap *heap, unsigned class) {
@@ -255,17 +261,23 @@ void heap_emptied(struct heap *heap, struct extent *slab, void *p) {
     heap_park(heap, slab);
 }
 
-/* Reads what may be another thread's, for a hint: a block that is alive cannot be found here, since
-   the thread that has it learnt of it after it had left the free list. */
-__attribute__((__no_sanitize__("thread"))) static bool heap_is_last_freed(const struct extent *slab,
-                                                                          const void *p) {
-    return __atomic_load_n(&slab->free, __ATOMIC_RELAXED) == p;
+/* For each slab that comes, two that have waited for longest are looked at: others may have freed all they have.
+   So a thread that only frees hoards nothing. */
+static void heap_collect_oldest(struct heap *heap, unsigned class) {
+    for (unsigned i = 0; i < 2 && !list_is_empty(&heap->partial[class]); i++) {
+        struct extent *slab = LIST_ENTRY(heap->partial[class].prev, struct extent, node);
+        if (!heap_hold(slab, heap))
+            return;
+        slab_collect(slab);
+        list_remove(&slab->node);
+        heap_list(heap, slab);
+    }
 }
 
 void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
     bool listed;
     if (atomic_load_explicit(&slab->owner, memory_order_relaxed) == EXTENT_PARKED ||
-        heap_is_last_freed(slab, p)) {
+        slab_is_last_freed(slab, p)) {
         misuse_double_free(p);
         return;
     }
@@ -275,10 +287,10 @@ void heap_free_remote(struct heap *heap, struct extent *slab, void *p) {
     if (listed)
         orphans_unlist(slab);
     slab_push(slab, p);
-    if (--slab->used == 0)
-        heap_park(heap, slab);
-    else
-        heap_put_partial(heap, slab);
+    slab->used--;
+    unsigned class = slab->class;
+    heap_list(heap, slab);
+    heap_collect_oldest(heap, class);
     if (++heap->claims % HEAP_CLAIMS == 0) {
         holes_note_news();
         heap->touched = true;

@@ -47,5 +47,11 @@ bool slab_claim(struct extent *slab, struct heap *heap, bool *listed);
 /* Leaves a freed object to the slab's owner; false if it has none (any more). */
 bool slab_push_remote(struct extent *slab, void *p);
 
+/* Reads what may be another thread's, for a hint: a block that is alive cannot be found here, since
+   the thread that has it learnt of it after it had left the free list. */
+unsynchronised static inline bool slab_is_last_freed(const struct extent *slab, const void *p) {
+    return __atomic_load_n(&slab->free, __ATOMIC_RELAXED) == p;
+}
+
 /* Debug builds: the equation of extent.h. */
 void slab_check(const struct extent *slab);
