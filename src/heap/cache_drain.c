@@ -75,9 +75,13 @@ static void drain_take(struct cache *cache, unsigned bin, bool at_last) {
     n -= n > 0 && at_last;
     os_lock_acquire(&holes_lock);
     for (size_t i = 0; i < n; i++)
-        drain_taken[drain_taken_count++] = base[i];
+        drain_taken[drain_taken_count + i] = base[i];
     cache->taken[bin] = (uint8_t)n;
-    __atomic_store_n(&cache->limit[bin], CACHE_DRAINED, __ATOMIC_RELEASE);
+    /* Unless its thread had ended before it was closed, and another has the heap by now. */
+    void **closed = CACHE_CLOSED;
+    if (__atomic_compare_exchange_n(&cache->limit[bin], &closed, CACHE_DRAINED, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        drain_taken_count += n;
     os_lock_release(&holes_lock);
 }
 
@@ -122,8 +126,9 @@ static void drain_go(size_t threads) {
         drain_heap(drain_heaps[--drain_heap_count], barred);
 }
 
+/* In a process that libc takes for single-threaded, owners change slabs without atomic operations. */
 static bool drain_is_wanted(void) {
-    return options.purge != PURGE_NEVER && options.dirty_decay_ms >= 0 &&
+    return !os_thread_is_single() && options.purge != PURGE_NEVER && options.dirty_decay_ms >= 0 &&
            !atomic_load_explicit(&drain_off, memory_order_relaxed);
 }
 
@@ -144,22 +149,30 @@ void cache_drain_note_news(void) {
 }
 
 static void drain_begin(bool at_once) {
-    drain_left = thread_count() + 1;
+    drain_left = thread_count();
     drain_changed = false;
     drain_at_once = at_once;
 }
 
 /* Returns true at the end of the cycle. */
 static bool drain_go_on(void) {
-    size_t threads = min_size(drain_left, DRAIN_HEAPS) - 1;
+    size_t threads = min_size(drain_left, DRAIN_HEAPS - 1);
     drain_go(threads);
-    drain_left -= threads + 1;
+    drain_left -= threads;
     return drain_left == 0;
 }
 
 void cache_drain_poll(uint64_t now_ns) {
-    if (now_ns < cache_drain_due_ns() || !look_is_allowed() || atomic_exchange(&drain_busy, true))
+    if (now_ns < cache_drain_due_ns() || atomic_exchange(&drain_busy, true))
         return;
+    if (!drain_is_wanted() || !look_is_allowed()) { /* until there are other news */
+        drain_left = 0;
+        atomic_store_explicit(&drain_go_on_ns, 0, memory_order_relaxed);
+        atomic_store_explicit(&drain_last_ns, now_ns, memory_order_relaxed);
+        atomic_store(&drain_news, false);
+        atomic_store(&drain_busy, false);
+        return;
+    }
     if (drain_left == 0) {
         atomic_store_explicit(&drain_last_ns, now_ns, memory_order_relaxed);
         atomic_store(&drain_news, false);
@@ -174,8 +187,7 @@ void cache_drain_poll(uint64_t now_ns) {
 }
 
 void cache_drain_all(void) {
-    if (os_thread_is_single() || !drain_is_wanted() || !look_is_allowed() ||
-        atomic_exchange(&drain_busy, true))
+    if (!drain_is_wanted() || !look_is_allowed() || atomic_exchange(&drain_busy, true))
         return;
     drain_begin(true);
     while (!drain_go_on())

@@ -53,8 +53,13 @@ static void cache_flush_oldest(struct heap *heap, unsigned bin, size_t n) {
     memcpy(oldest, base, n * sizeof *base);
     memmove(base, base + n, (size_t)(top - base - (ptrdiff_t)n) * sizeof *base);
     CACHE_WRITE(cache->top[bin], top - n);
-    for (size_t i = 0; i < n; i++)
-        heap_free_object(heap, pagemap_get(oldest[i]), oldest[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct extent *slab = pagemap_get(oldest[i]);
+        if (slab == NULL || cache_bin_of_class(slab->class) != bin)
+            misuse_double_free(oldest[i]); /* it has gone home before */
+        else
+            heap_free_object(heap, slab, oldest[i]);
+    }
     counters_add(COUNTER_cache_flushed, n);
 }
 

@@ -5,6 +5,7 @@
 
 #include "classes.h"
 #include "counters.h"
+#include "misuse.h"
 #include "os_lock.h"
 #include "slab.h"
 
@@ -82,6 +83,11 @@ void orphans_settle(struct extent *slab) {
 
 void orphans_free(struct extent *slab, void *p) {
     bool listed;
+    if (slab == NULL || !extent_is_slab(slab) ||
+        atomic_load_explicit(&slab->owner, memory_order_relaxed) == EXTENT_PARKED) {
+        misuse_double_free(p);
+        return;
+    }
     while (!slab_claim(slab, EXTENT_SWEPT, &listed))
         if (slab_push_remote(slab, p))
             return;

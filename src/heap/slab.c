@@ -3,6 +3,7 @@
 #include "slab.h"
 
 #include "counters.h"
+#include "options.h"
 #include "os_assert.h"
 #include "os_page.h"
 #include "os_thread.h"
@@ -94,9 +95,9 @@ void *slab_take_fresh(struct extent *slab) {
     return chunk_extent_base(slab) + (size_t)slab->fresh++ * slab_shapes[slab->class].object_bytes;
 }
 
-/* Compare-and-swap on the ownership word; without threads a store will do. */
+/* Compare-and-swap on the ownership word; without threads, a purge thread included, a store will do. */
 static bool slab_swap_remote(struct extent *slab, uintptr_t from, uintptr_t to) {
-    if (os_thread_is_single()) {
+    if (os_thread_is_single() && options.purge_thread != PURGE_THREAD_ALWAYS) {
         if (atomic_load_explicit(&slab->remote, memory_order_relaxed) != from)
             return false;
         atomic_store_explicit(&slab->remote, to, memory_order_relaxed);
@@ -135,9 +136,10 @@ bool slab_push_remote(struct extent *slab, void *p) {
             return false;
         *(void **)p = (void *)(old & REMOTE_ADDRESS);
         count = old >> REMOTE_COUNT_SHIFT;
-    } while (!atomic_compare_exchange_weak_explicit(
-        &slab->remote, &old, (uintptr_t)p | REMOTE_OWNED | (count + 1) << REMOTE_COUNT_SHIFT,
-        memory_order_release, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&slab->remote, &old,
+                                                    ((uintptr_t)p & REMOTE_ADDRESS) | REMOTE_OWNED |
+                                                        (count + 1) << REMOTE_COUNT_SHIFT,
+                                                    memory_order_release, memory_order_relaxed));
     return true;
 }
 

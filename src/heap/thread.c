@@ -36,6 +36,7 @@ static struct os_lock shared_heap_lock = OS_LOCK_INIT(shared_heap);
 static struct heap heap_boot, heap_late; /* under shared_heap_lock; the first until thread_start */
 static _Atomic bool thread_started;      /* changes under shared_heap_lock */
 static bool thread_key_made;
+static bool thread_main_is_gone; /* in the child of another thread's fork; under heap_list_lock */
 static pthread_key_t thread_key;
 
 static struct os_lock heap_list_lock = OS_LOCK_INIT(heap_list);
@@ -208,7 +209,7 @@ static void thread_end(void *value) {
 /* The main thread's heap, which is in no list until that thread ends, or NULL. */
 static struct heap *thread_main_heap_locked(void) {
     return atomic_load_explicit(&thread_started, memory_order_acquire) && !heap_boot.shared &&
-                   heap_boot.arena != NULL && list_is_empty(&heap_boot.node)
+                   heap_boot.arena != NULL && !thread_main_is_gone && list_is_empty(&heap_boot.node)
                ? &heap_boot
                : NULL;
 }
@@ -303,6 +304,7 @@ void thread_unlock_after_fork(bool child) {
     if (child) {
         /* Heaps of threads that the child has not may be in the middle of something: let them be. */
         list_init(&heap_used);
+        thread_main_is_gone |= thread_self.heap != &heap_boot;
         atomic_store_explicit(&thread_heaps, 0, memory_order_relaxed);
         if (thread_self.heap != NULL && thread_self.heap != &heap_boot) {
             thread_self.heap->process_id = os_process_id();
