@@ -19,7 +19,8 @@ void orphans_unlist(struct extent *slab);
    is empty. */
 void orphans_settle(struct extent *slab);
 
-/* Frees an object for a thread that shall own nothing by that. */
+/* Frees an object for a thread that shall own nothing by that. Under the lock of holes_choose.h: a sweep that gives a
+   slab back takes whatever is EXTENT_SWEPT for its own. */
 void orphans_free(struct extent *slab, void *p);
 
 void orphans_lock_for_fork(void);
