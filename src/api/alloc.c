@@ -78,12 +78,12 @@ static void alloc_leave(struct heap *heap) {
 
 /* An object of `class`; `*zero` as in heap_malloc_slow(). */
 static void *alloc_small(struct heap *heap, unsigned class, bool *zero) {
-    if (class < CACHE_CLASSES && !heap->shared) {
-        *zero = false;
+    if (!heap->shared) {
         void *p = NULL;
-        return cache_pop(&heap->cache, cache_bin_of_class(class), &p)
-                   ? p
-                   : cache_malloc_slow(heap, class);
+        if (!cache_pop(&heap->cache, cache_bin_of_class(class), &p))
+            return cache_malloc_slow(heap, class, zero);
+        *zero = false;
+        return p;
     }
     struct extent *slab = heap->current[class];
     if (likely(slab->free != NULL)) {
@@ -119,21 +119,11 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     return p != NULL ? p : alloc_fail();
 }
 
-static noinline_cold void *alloc_malloc_single(struct heap *heap, size_t bytes) {
-    void *p = heap_malloc_single(heap, class_of_size(bytes));
-    return p != NULL ? p : alloc_any(bytes, 1, false);
-}
-
 void *alloc_malloc_slow(size_t bytes) {
-    struct heap *heap = thread_self.heap;
-    if (likely(bytes <= CLASS_MAX_BYTES) && likely(bytes > CACHE_MAX_BYTES) &&
-        likely(heap != NULL)) {
-        unsigned class = class_of_size(bytes);
-        struct extent *slab = heap->current[class];
-        if (likely(slab->free != NULL))
-            return slab_pop(slab);
-        return alloc_malloc_single(heap, bytes);
-    }
+    void *p = NULL;
+    if (likely(bytes <= CLASS_MAX_BYTES) && likely(bytes > CACHE_TABLE_BYTES) &&
+        likely(cache_pop(thread_cache(), cache_bin_of_class(class_of_size(bytes)), &p)))
+        return p;
     return alloc_any(bytes, 1, false);
 }
 
@@ -141,7 +131,7 @@ void *alloc_calloc(size_t count, size_t bytes) {
     size_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
         return alloc_fail();
-    if (total > CACHE_MAX_BYTES)
+    if (total > CACHE_TABLE_BYTES)
         return alloc_any(total, 1, true);
     void *p = alloc_malloc(total);
     if (p != NULL)
@@ -162,8 +152,8 @@ static void alloc_free_large(struct heap *heap, struct extent *extent, void *p) 
         large_free(heap, extent);
 }
 
-/* Everything but an object of the caller's own slab of a class that has no cache. */
-static noinline_cold void alloc_free_any(struct extent *extent, void *p) {
+void alloc_free_slow(void *p) {
+    struct extent *extent = pagemap_get(p);
     if (extent == NULL) {
         if (p != NULL)
             misuse_unknown(p);
@@ -174,28 +164,11 @@ static noinline_cold void alloc_free_any(struct extent *extent, void *p) {
         return;
     if (!extent_is_slab(extent))
         alloc_free_large(heap, extent, p);
-    else if (extent->class < CACHE_CLASSES && !heap->shared)
+    else if (!heap->shared)
         cache_free_slow(heap, extent, p);
     else
         heap_free_object(heap, extent, p);
     alloc_leave(heap);
-}
-
-void alloc_free_slow(void *p) {
-    uintptr_t entry = pagemap_read(p);
-    struct extent *extent = pagemap_extent(entry);
-    if (likely(entry >> PAGEMAP_TAG_SHIFT == 0) && likely(entry != 0)) {
-        thread_mark(extent);
-        /* A large block has no owner, a thread without a heap owns nothing. */
-        if (likely(atomic_load_explicit(&extent->owner, memory_order_acquire) ==
-                   thread_self.heap) &&
-            likely(p != extent->free) && likely(extent->used > 1)) {
-            extent->used--;
-            slab_push(extent, p);
-            return;
-        }
-    }
-    alloc_free_any(extent, p);
 }
 
 size_t alloc_usable_size(const void *p) {

@@ -29,7 +29,7 @@ void *alloc_valloc(size_t bytes);
 size_t alloc_usable_size(const void *p);
 
 static always_inline void *alloc_malloc(size_t bytes) {
-    if (likely(bytes <= CACHE_MAX_BYTES)) {
+    if (likely(bytes <= CACHE_TABLE_BYTES)) {
         struct cache *cache = thread_cache();
         void *p = NULL;
         if (likely(cache_pop(cache, cache->bin_of[(bytes + 15) / 16], &p)))

@@ -1,6 +1,9 @@
-/* A thread's cache of small objects: for each class a stack of free ones, from which malloc pops and to
+/* A thread's cache of free objects: for each class a stack of free ones, from which malloc pops and to
    which free pushes whichever slab, of whichever thread, they belong to. Neither touches a slab's
    descriptor; objects travel between cache and slabs a few dozen at a time (cache_fill.h).
+
+   A bin's room is how many objects it may hold: few to begin with, none where they are large. A bin that
+   spills, and then is found empty, gets twice the room, as long as all rooms of the cache together stay small.
 
    Class c has bin c + 1; bin 0 is for ever closed: "no such class". A bin is closed when `limit` is below
    any address: then malloc and free find it empty and full, and look closer. So others can empty the cache of a thread
@@ -24,12 +27,15 @@
 #include "compiler.h"
 
 enum {
-    CACHE_CLASSES = 32,
-    CACHE_MAX_BYTES = 1024, /* the largest of them */
-    CACHE_SLOTS = 96,       /* objects of each */
-    CACHE_LOT = 32,         /* that come and go together, at most */
-    CACHE_BINS = CACHE_CLASSES + 1,
-    CACHE_AT_WORK = 64, /* in `mark`, beside a bin */
+    CACHE_TABLE_BYTES = 1024, /* up to here a table knows a size's bin */
+    CACHE_SLOTS = 96,         /* objects of a class, at most */
+    CACHE_LOT = 32,           /* that come and go together, at most */
+    CACHE_BINS = CLASS_COUNT + 1,
+    CACHE_AT_WORK = 128, /* in `mark`, beside a bin */
+
+    CACHE_ROOM_BYTES = 16 << 10,  /* of a bin, to begin with, */
+    CACHE_ROOMS_BYTES = 4 << 20,  /* and of all that have more than that together, at most, */
+    CACHE_ROOMS_OF_DIRTY_MAX = 8, /* or this part of dirty_max for the caches of all threads */
 };
 
 /* `limit` of a bin: closed, for ever or while it is drained; and of one that was drained. */
@@ -44,11 +50,14 @@ struct cache {
     void **bottom[CACHE_BINS]; /* down to this; raised now and then, to see what is never needed */
     void **limit[CACHE_BINS];  /* full when `top` is here */
     _Atomic size_t mark;       /* the bin that the owner is at, or was at last */
-    uint8_t bin_of[CACHE_MAX_BYTES / 16 + 1]; /* by (bytes + 15) / 16 */
-    uint8_t fill[CACHE_BINS];                 /* objects to fetch when it is next empty */
-    uint8_t taken[CACHE_BINS];                /* of a drained bin: objects, from the bottom on */
+    uint8_t bin_of[CACHE_TABLE_BYTES / 16 + 1]; /* by (bytes + 15) / 16 */
+    uint8_t fill[CACHE_BINS];                   /* objects to fetch when it is next empty */
+    uint8_t taken[CACHE_BINS];                  /* of a drained bin: objects, from the bottom on */
+    uint8_t room[CACHE_BINS];                   /* where `limit` is while it is open */
+    bool spilled[CACHE_BINS];                   /* there was no room, since it was last empty */
+    size_t room_bytes;                          /* of the bins that have more than at first */
     _Atomic uint64_t seen; /* what it was like when the drain last looked at it; the drain's */
-    void *slots[CACHE_CLASSES][1 + CACHE_SLOTS]; /* the first of each is NULL */
+    void *slots[CLASS_COUNT][1 + CACHE_SLOTS]; /* the first of each stays NULL */
 };
 
 /* Of threads without a heap: all closed. */
@@ -95,9 +104,13 @@ static inline void **cache_base(struct cache *cache, size_t bin) {
     return &cache->slots[bin - 1][1];
 }
 
-/* The bin of a class, 0 if it has none. */
 static always_inline unsigned cache_bin_of_class(unsigned class) {
-    return class < CACHE_CLASSES ? class + 1 : 0;
+    return class + 1;
+}
+
+/* The room that a bin begins with. */
+static inline unsigned cache_first_room(unsigned bin) {
+    return (unsigned)min_size(CACHE_ROOM_BYTES / class_bytes(bin - 1), CACHE_SLOTS);
 }
 
 /* Empty and open. */

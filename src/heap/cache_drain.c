@@ -28,10 +28,10 @@ static bool drain_changed; /* a cache was not as it had been */
 static bool drain_at_once;
 
 static _Atomic bool drain_news;
-static _Atomic bool drain_off;          /* the kernel has no barrier for it */
-static _Atomic uint64_t drain_last_ns;  /* when a cycle began */
-static _Atomic uint64_t drain_go_on_ns; /* the next go of a cycle; 0: none has begun */
-static void *drain_taken[CACHE_CLASSES * CACHE_SLOTS]; /* under holes_lock */
+static _Atomic bool drain_off;                       /* the kernel has no barrier for it */
+static _Atomic uint64_t drain_last_ns;               /* when a cycle began */
+static _Atomic uint64_t drain_go_on_ns;              /* the next go of a cycle; 0: none has begun */
+static void *drain_taken[CLASS_COUNT * CACHE_SLOTS]; /* under holes_lock */
 static size_t drain_taken_count;
 
 /* What a cache is like, in one number: 0 if it is empty. */

@@ -3,8 +3,8 @@
 
 #include "heap.h"
 
-/* An object of a class that has a bin, of which cache_pop() found none; NULL when out of memory. */
-void *cache_malloc_slow(struct heap *heap, unsigned class);
+/* An object of which cache_pop() found none; `*zero` and NULL as in heap_malloc_slow(). */
+void *cache_malloc_slow(struct heap *heap, unsigned class, bool *zero);
 
 /* Frees an object that cache_push() did not take. */
 void cache_free_slow(struct heap *heap, struct extent *slab, void *p);

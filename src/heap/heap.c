@@ -84,25 +84,7 @@ static void heap_end_current(struct heap *heap, struct extent *slab) {
     heap_set_current(heap, slab->class, &slab_none);
 }
 
-/* A big class comes into use: the one that has been for longest gives back its current slab, if that
-   is empty. So a thread that has touched every size once keeps little of it. */
-static void heap_note_big(struct heap *heap, unsigned class) {
-    for (unsigned i = 0; i < HEAP_BIG_CLASSES; i++)
-        if (heap->big[i] == class)
-            return;
-    struct extent *old = heap->current[heap->big[heap->big_next]];
-    bool is_big = old != &slab_none && slab_shapes[old->class].object_bytes > HEAP_BIG_CLASS_BYTES;
-    if (is_big && slab_collect(old) && old->used == 1) {
-        heap_end_current(heap, old);
-        heap_destroy_slab(heap, old);
-    }
-    heap->big[heap->big_next] = (uint8_t) class;
-    heap->big_next = (uint8_t)((heap->big_next + 1) % HEAP_BIG_CLASSES);
-}
-
 static void heap_make_current(struct heap *heap, struct extent *slab) {
-    if (slab_shapes[slab->class].object_bytes > HEAP_BIG_CLASS_BYTES)
-        heap_note_big(heap, slab->class);
     extent_set_flags(slab, extent_flags(slab) | EXTENT_CURRENT);
     slab->used++;
     slab->idle_epochs = 0;

@@ -1,6 +1,6 @@
-/* A heap: one thread's private state. A cache of small objects; for each size class a current slab, from
-   which objects are popped and to which they are pushed without lock or atomic read-modify-write, and a list of
-   partial slabs that wait to become current. A full slab is in no list and belongs to nobody; the thread that next
+/* A heap: one thread's private state. A cache of free objects, and the slabs they come from and go back to: for
+   each size class a list of partial slabs, of which one is current while objects are taken from it, without lock
+   or atomic read-modify-write. In a shared heap, which has no cache, it stays current. A full slab is in no list and belongs to nobody; the thread that next
    frees one of its objects adopts it. A slab that falls empty waits in the heap for a while, so that
    a thread that goes up and down does not go to and fro to the arena; how much waits is bounded.
 
@@ -19,9 +19,6 @@ static const uint64_t heap_epoch_ns = 50000000;
 
 enum {
     HEAP_PARKED_MAX = 256 << 10, /* bytes of empty slabs that wait in `parked` */
-    /* Of classes above so many bytes, only the last few used keep an empty current slab. */
-    HEAP_BIG_CLASS_BYTES = 32768,
-    HEAP_BIG_CLASSES = 4,
 };
 
 struct heap {
@@ -32,8 +29,6 @@ struct heap {
     struct warm warm;                      /* large blocks; unused in a shared heap */
     struct arena *arena;                   /* constant while the heap is in use */
     uint64_t epoch_end_ns;
-    uint8_t big[HEAP_BIG_CLASSES]; /* such classes with a current slab, oldest at big_next */
-    uint8_t big_next;
     bool touched;                   /* extents were taken or given since the last poll for purges */
     bool shared;                    /* used under shared_heap_lock */
     unsigned turn;                  /* slow calls, counted */

@@ -6,6 +6,7 @@
 #include "../random.h"
 #include "by_hand.h"
 #include "cache_fill.h"
+#include "options.h"
 
 enum { CLASS = 3, BIN = CLASS + 1, MANY = 500 }; /* of 64 bytes */
 
@@ -13,9 +14,10 @@ TestSuite(cache, .init = start_heaps);
 
 static void *take(unsigned class) {
     void *p;
+    bool zero = false;
     return cache_pop(&heap_a.cache, cache_bin_of_class(class), &p)
                ? p
-               : cache_malloc_slow(&heap_a, class);
+               : cache_malloc_slow(&heap_a, class, &zero);
 }
 
 static void give(void *p) {
@@ -29,11 +31,9 @@ static size_t cached(unsigned bin) {
 }
 
 Test(cache, sizes_and_classes_meet) {
-    for (size_t bytes = 0; bytes <= CACHE_MAX_BYTES; bytes++)
+    for (size_t bytes = 0; bytes <= CACHE_TABLE_BYTES; bytes++)
         cr_assert_eq(heap_a.cache.bin_of[(bytes + 15) / 16],
                      cache_bin_of_class(class_of_size(bytes)));
-    cr_assert_eq(cache_bin_of_class(class_of_size(CACHE_MAX_BYTES + 1)), 0u);
-    cr_assert_eq(class_bytes(CACHE_CLASSES - 1), (size_t)CACHE_MAX_BYTES);
 }
 
 Test(cache, the_object_freed_last_comes_first) {
@@ -66,7 +66,7 @@ Test(cache, nothing_is_handed_out_twice_nor_lost) {
             live[i] = NULL;
             count--;
         } else {
-            live[i] = take((unsigned)random_below(&random, CACHE_CLASSES));
+            live[i] = take((unsigned)random_below(&random, CLASS_COUNT));
             *(size_t *)live[i] = i;
             count++;
         }
@@ -157,4 +157,102 @@ Test(cache, a_drained_bin_keeps_what_was_left) {
         heap_free(&heap_a, live[i]);
     give(live[9]);
     cr_assert_eq(cached(BIN), 1u);
+}
+
+/* Takes so many at once, and gives them back. */
+static void go_round(unsigned class, size_t count) {
+    void *live[CACHE_SLOTS];
+    cr_assert_leq(count, ARRAY_COUNT(live));
+    for (size_t i = 0; i < count; i++)
+        live[i] = take(class);
+    for (size_t i = 0; i < count; i++)
+        give(live[i]);
+}
+
+static size_t room(unsigned class) {
+    return heap_a.cache.room[cache_bin_of_class(class)];
+}
+
+/* The bins of larger objects. */
+static size_t extra_bytes(void) {
+    size_t bytes = 0;
+    for (unsigned bin = 1; bin < CACHE_BINS; bin++)
+        if (heap_a.cache.room[bin] > cache_first_room(bin))
+            bytes += (heap_a.cache.room[bin] - cache_first_room(bin)) * class_bytes(bin - 1);
+    return bytes;
+}
+
+Test(cache, a_bin_has_room_for_so_many_bytes) {
+    cr_assert_eq(room(class_of_size(16)), (size_t)CACHE_SLOTS);
+    cr_assert_eq(room(class_of_size(4096)), 4u);
+    cr_assert_eq(room(class_of_size(32768)), 0u);
+    go_round(class_of_size(4096), 3);
+    cr_assert_eq(cached(cache_bin_of_class(class_of_size(4096))), 3u);
+    go_round(class_of_size(32768), 3);
+    cr_assert_eq(cached(cache_bin_of_class(class_of_size(32768))), 0u);
+}
+
+Test(cache, a_bin_that_is_spilled_and_wanted_again_gets_more_room) {
+    unsigned class = class_of_size(32768);
+    for (size_t rounds = 0; rounds < 10; rounds++)
+        go_round(class, 64);
+    cr_assert_geq(room(class), 64u);
+    cr_assert_eq(heap_a.cache.room_bytes, extra_bytes());
+    size_t filled = heap_a.cache.fill[cache_bin_of_class(class)];
+    cr_assert_eq(cached(cache_bin_of_class(class)), 64u);
+    go_round(class, 64); /* without a slab's being asked */
+    cr_assert_eq(heap_a.cache.fill[cache_bin_of_class(class)], filled);
+}
+
+Test(cache, one_that_only_spills_does_not) {
+    unsigned class = class_of_size(32768);
+    go_round(class, 64);
+    cr_assert_eq(room(class), 0u);
+    go_round(class_of_size(8192), 96);
+    cr_assert_eq(room(class_of_size(8192)), 2u);
+}
+
+Test(cache, all_rooms_together_have_a_bound) {
+    for (size_t rounds = 0; rounds < 12; rounds++)
+        for (unsigned class = 0; class < CLASS_COUNT; class ++)
+            go_round(class, CACHE_SLOTS);
+    cr_assert_leq(extra_bytes(), (size_t)CACHE_ROOMS_BYTES);
+    cr_assert_gt(extra_bytes(), (size_t)CACHE_ROOMS_BYTES / 2);
+    cr_assert_eq(heap_a.cache.room_bytes, extra_bytes());
+    cache_flush(&heap_a);
+    heap_flush(&heap_a);
+    expect_all_given_back();
+}
+
+Test(cache, little_may_be_dirty_and_so_the_rooms_stay_small) {
+    options.dirty_max = 1;
+    for (size_t rounds = 0; rounds < 12; rounds++)
+        go_round(class_of_size(32768), 64);
+    cr_assert_leq(extra_bytes(), ((size_t)1 << 20) / CACHE_ROOMS_OF_DIRTY_MAX);
+}
+
+Test(cache, a_room_that_is_not_needed_shrinks) {
+    unsigned class = class_of_size(32768);
+    for (size_t rounds = 0; rounds < 10; rounds++)
+        go_round(class, 64);
+    for (unsigned epoch = 0; epoch < 20; epoch++)
+        cache_tick(&heap_a);
+    cr_assert_eq(cached(cache_bin_of_class(class)), 0u);
+    cr_assert_eq(room(class), 0u);
+    cr_assert_eq(heap_a.cache.room_bytes, 0u);
+}
+
+Test(cache, an_object_known_to_be_zero_is_asked_for_by_name) {
+    unsigned class = class_of_size(8192);
+    bool zero = true;
+    unsigned char *p = cache_malloc_slow(&heap_a, class, &zero);
+    cr_assert(zero);
+    cr_assert_eq(heap_a.current[class], &slab_none); /* it is where a sweep reaches it */
+    for (size_t i = 0; i < 8192; i++)
+        cr_assert_eq(p[i], 0);
+    *p = 1;
+    give(p);
+    zero = true;
+    cr_assert_not_null(cache_malloc_slow(&heap_a, class, &zero));
+    cr_assert_not(zero); /* that one was at hand */
 }
