@@ -11,7 +11,11 @@ bool why_read(struct fallow_rss_why *out) {
     if (!census_take(&census) || !os_smaps_read(&smaps))
         return false;
     /* What lies in the caches of threads is in use by the account of its slabs. */
-    size_t cached = min_size(thread_cached_bytes(), census.live);
+    size_t counts[CLASS_COUNT], cached = 0;
+    thread_cached_objects(counts);
+    for (unsigned class = 0; class < CLASS_COUNT; class ++)
+        cached += counts[class] * class_bytes(class);
+    cached = min_size(cached, census.live);
     *out = (struct fallow_rss_why){
         .live_bytes = census.live - cached,
         .rounding_bytes = census.rounding,

@@ -1,17 +1,15 @@
-/* The walk over chunks, metadata and all other mappings. What is read of slabs and blocks is their
-   owners', unsynchronised: a number that is a little old, never a pointer that is followed. */
+/* The walk over chunks, metadata and all other mappings. */
 #include "census.h"
 
-#include "chunk.h"
 #include "metadata.h"
 #include "os_file.h"
-#include "os_lock.h"
 #include "os_page.h"
 #include "os_residence.h"
 #include "os_smaps.h"
 #include "pagemap.h"
 #include "slab_shape.h"
 #include "space.h"
+#include "walk.h"
 
 enum { CENSUS_PAGES = CHUNK_BYTES / 4096, CENSUS_WORDS = CENSUS_PAGES / 64 };
 
@@ -25,11 +23,7 @@ struct census_walk {
     size_t page_bytes;
     size_t leaf_count;
     const char *leaves[CENSUS_LEAVES];
-    uint64_t bitmap[CENSUS_WORDS]; /* of the chunk, or of other CHUNK_BYTES, looked at */
-    /* the rest of a block that goes on in the next chunk */
-    char *rest_base;
-    size_t rest_granules, rest_bytes;
-    bool rest_is_warm;
+    uint64_t bitmap[CENSUS_WORDS]; /* of the chunk looked at */
 };
 
 /* Resident bytes of [from, to) within the chunk, in bytes from its beginning, to whole pages. */
@@ -92,64 +86,6 @@ unsynchronised static void census_slab(struct census_walk *walk, const struct ex
     walk->out->rounding += census_resident(walk, objects_to, to);
 }
 
-/* The extent in use at granule `i`; returns how many granules of this chunk it takes. */
-unsynchronised static size_t census_extent(struct census_walk *walk, const struct chunk *chunk,
-                                           unsigned i) {
-    const struct extent *extent = pagemap_get(chunk_address(chunk, i));
-    bool is_warm = false;
-    if (extent == NULL && chunk->extents != NULL &&
-        (extent_flags(&chunk->extents[i]) & EXTENT_WARM) != 0) {
-        extent = &chunk->extents[i];
-        is_warm = true;
-    }
-    if (extent == NULL || extent->granules == 0) { /* on its way from one state to another */
-        walk->out->live += census_resident(walk, bytes_of_granules(i), bytes_of_granules(i + 1));
-        return 1;
-    }
-    size_t n = min_size(extent->granules, CHUNK_GRANULES - i);
-    if (!is_warm && extent_is_slab(extent)) {
-        census_slab(walk, extent, i);
-        return n;
-    }
-    census_block(walk, i, n, extent->bytes, is_warm);
-    walk->rest_base = chunk->base + CHUNK_BYTES;
-    walk->rest_granules = extent->granules - n;
-    walk->rest_bytes = extent->bytes - min_size(extent->bytes, bytes_of_granules(n));
-    walk->rest_is_warm = is_warm;
-    return n;
-}
-
-static void census_used(struct census_walk *walk, const struct chunk *chunk, bits_t used) {
-    unsigned i = 0;
-    if (walk->rest_granules > 0 && walk->rest_base == chunk->base) {
-        size_t n = min_size(walk->rest_granules, CHUNK_GRANULES);
-        census_block(walk, 0, n, walk->rest_bytes, walk->rest_is_warm);
-        walk->rest_base += CHUNK_BYTES;
-        walk->rest_granules -= n;
-        walk->rest_bytes -= min_size(walk->rest_bytes, bytes_of_granules(n));
-        i = (unsigned)n;
-    }
-    while (i < CHUNK_GRANULES)
-        i += (used >> i & 1) != 0 ? (unsigned)census_extent(walk, chunk, i) : 1;
-}
-
-/* The sets of a chunk, at one moment if some domain has it. */
-unsynchronised static struct chunk census_copy(struct chunk *chunk) {
-    struct domain *domain = chunk->domain;
-    struct chunk copy;
-    if (domain != NULL)
-        os_lock_acquire(&domain->lock);
-    copy.used = chunk->used;
-    copy.dirty = chunk->dirty;
-    copy.lazy = chunk->lazy;
-    copy.busy = chunk->busy;
-    copy.base = chunk->base;
-    copy.extents = chunk->extents;
-    if (domain != NULL)
-        os_lock_release(&domain->lock);
-    return copy;
-}
-
 /* The chunk's free granules, by their state. */
 static void census_free(struct census_walk *walk, const struct chunk *copy) {
     for (unsigned i = 0; i < CHUNK_GRANULES; i++) {
@@ -168,29 +104,23 @@ static void census_free(struct census_walk *walk, const struct chunk *copy) {
     }
 }
 
-static void census_chunk(struct census_walk *walk, struct chunk *chunk) {
-    struct chunk copy = census_copy(chunk);
-    census_look(walk, copy.base, CHUNK_BYTES);
-    census_free(walk, &copy);
-    census_used(walk, &copy, copy.used);
+static void census_chunk(const struct chunk *copy, void *context) {
+    struct census_walk *walk = context;
+    census_look(walk, copy->base, CHUNK_BYTES);
+    census_free(walk, copy);
 }
 
-static void census_lazy_chunk(struct census_walk *walk, struct chunk *chunk) {
-    struct chunk copy = census_copy(chunk);
-    if (copy.lazy == 0)
-        return;
-    census_look(walk, copy.base, CHUNK_BYTES);
-    census_free(walk, &copy);
+static void census_piece(const struct chunk *copy, const struct walk_piece *piece, void *context) {
+    (void)copy;
+    if (piece->slab != NULL)
+        census_slab(context, piece->slab, piece->first);
+    else
+        census_block(context, piece->first, piece->granules, piece->bytes, piece->warm);
 }
 
-static void census_for_chunks(struct census_walk *walk,
-                              void (*look)(struct census_walk *walk, struct chunk *chunk)) {
-    const char *base = NULL;
-    while ((base = space_next(base)) != NULL) {
-        struct chunk *chunk = space_chunk_at(base);
-        if (chunk != NULL)
-            look(walk, chunk);
-    }
+static void census_lazy_chunk(const struct chunk *copy, void *context) {
+    if (copy->lazy != 0)
+        census_chunk(copy, context);
 }
 
 /* Resident bytes of any range. */
@@ -272,7 +202,7 @@ bool census_take(struct census *out) {
         (struct census_walk){.out = out, .fd = os_residence_open(), .page_bytes = os_page_size()};
     if (walk.fd < 0)
         return false;
-    census_for_chunks(&walk, census_chunk);
+    walk_chunks(&(struct walk_visitor){census_chunk, census_piece, &walk});
     metadata_visit(census_metadata_range, &walk);
     pagemap_visit(census_leaf, &walk);
     walk.failed |= !os_smaps_visit(census_mapping, &walk);
@@ -287,7 +217,7 @@ bool census_lazy_taken(size_t *out) {
     *out = 0;
     if (walk.fd < 0)
         return false;
-    census_for_chunks(&walk, census_lazy_chunk);
+    walk_chunks(&(struct walk_visitor){census_lazy_chunk, NULL, &walk});
     os_file_close(walk.fd);
     if (walk.failed)
         return false;

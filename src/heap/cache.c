@@ -11,12 +11,10 @@ void cache_open(struct cache *cache, unsigned bin) {
     __atomic_store_n(&cache->limit[bin], base + CACHE_READ(cache->room[bin]), __ATOMIC_RELEASE);
 }
 
-unsynchronised size_t cache_bytes(struct cache *cache) {
-    size_t bytes = 0;
+unsynchronised void cache_count(struct cache *cache, size_t counts[CLASS_COUNT]) {
     for (unsigned bin = 1; bin < CACHE_BINS; bin++)
         if (cache->limit[bin] != CACHE_DRAINED && cache->top[bin] != NULL)
-            bytes += (size_t)(cache->top[bin] - cache_base(cache, bin)) * class_bytes(bin - 1);
-    return bytes;
+            counts[bin - 1] += (size_t)(cache->top[bin] - cache_base(cache, bin));
 }
 
 void cache_init(struct cache *cache) {

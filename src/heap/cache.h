@@ -116,8 +116,8 @@ static inline unsigned cache_first_room(unsigned bin) {
 /* Empty and open. */
 void cache_init(struct cache *cache);
 
-/* Bytes of the objects in it. By anyone: a number that is a little old. */
-size_t cache_bytes(struct cache *cache);
+/* Adds how many objects of each class are in it. By anyone: numbers that are a little old. */
+void cache_count(struct cache *cache, size_t counts[CLASS_COUNT]);
 
 /* Lets a bin be used. */
 void cache_open(struct cache *cache, unsigned bin);

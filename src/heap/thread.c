@@ -262,14 +262,16 @@ static size_t heap_warm_bytes(const struct heap *heap) {
     return bytes_of_granules(atomic_load_explicit(&heap->warm.granules, memory_order_relaxed));
 }
 
-size_t thread_cached_bytes(void) {
+void thread_cached_objects(size_t counts[CLASS_COUNT]) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++)
+        counts[class] = 0;
     thread_lock_list();
     struct heap *main_heap = thread_main_heap_locked();
-    size_t bytes = main_heap != NULL ? cache_bytes(&main_heap->cache) : 0;
+    if (main_heap != NULL)
+        cache_count(&main_heap->cache, counts);
     LIST_FOR_EACH (node, &heap_used)
-        bytes += cache_bytes(&LIST_ENTRY(node, struct heap, node)->cache);
+        cache_count(&LIST_ENTRY(node, struct heap, node)->cache, counts);
     thread_unlock_list();
-    return bytes;
 }
 
 bool thread_has_warm(void) {

@@ -49,8 +49,8 @@ void thread_visit(void (*visit)(struct heap *heap), size_t threads);
 /* Threads that have heaps, but for the main one. */
 size_t thread_count(void);
 
-/* Bytes in the caches of all threads, roughly: they are in use meanwhile. */
-size_t thread_cached_bytes(void);
+/* Objects of each class in the caches of all threads, roughly: they are in use by the account of their slabs. */
+void thread_cached_objects(size_t counts[CLASS_COUNT]);
 
 /* Gives back the warm blocks of all threads. */
 void thread_flush_warm(void);
