@@ -13,6 +13,16 @@ static struct chunk *chunk_spares; /* linked through `base` */
 
 static _Atomic unsigned chunk_forks; /* of the process and its ancestors; relaxed */
 
+/* All but `small`, which whoever has a neighbouring chunk may look at still, becomes zero. */
+static void chunk_clear(struct chunk *chunk) {
+    enum { SMALL = offsetof(struct chunk, small), BEHIND = SMALL + sizeof chunk->small };
+    struct extent *extents = chunk->extents;
+    atomic_store_explicit(&chunk->small, false, memory_order_relaxed);
+    memset(chunk, 0, SMALL);
+    memset((char *)chunk + BEHIND, 0, sizeof *chunk - BEHIND);
+    chunk->extents = extents;
+}
+
 struct chunk *chunk_create(char *base) {
     os_lock_acquire(&chunk_spare_lock);
     struct chunk *chunk = chunk_spares;
@@ -24,8 +34,7 @@ struct chunk *chunk_create(char *base) {
         if (chunk == NULL)
             return NULL;
     }
-    struct extent *extents = chunk->extents;
-    *chunk = (struct chunk){.extents = extents};
+    chunk_clear(chunk);
     chunk->base = base;
     list_init(&chunk->fit_node);
     list_init(&chunk->dirty_node);
