@@ -135,7 +135,7 @@ function(fallow_libraries)
     set(script ${PROJECT_SOURCE_DIR}/${ARG_VERSION_SCRIPT})
     get_property(layers GLOBAL PROPERTY FALLOW_LAYERS)
     fallow_objects(fallow_all ${layers})
-    list(REMOVE_ITEM layers preload)
+    list(REMOVE_ITEM layers jemalloc preload)
     fallow_objects(fallow_core ${layers})
 
     add_library(fallow SHARED ${fallow_all})

@@ -93,6 +93,16 @@ static void *alloc_small(struct heap *heap, unsigned class, bool *zero) {
     return heap_malloc_slow(heap, class, zero);
 }
 
+/* The class for a block of any size and alignment; CLASS_COUNT: it will be a large one. */
+static inline unsigned alloc_class(size_t bytes, size_t align) {
+    if (bytes > CLASS_MAX_BYTES || align > GRANULE_BYTES)
+        return CLASS_COUNT;
+    unsigned class = class_of_size(max_size(bytes, align));
+    while (class < CLASS_COUNT && !is_aligned(slab_shapes[class].object_bytes, align))
+        class ++;
+    return class;
+}
+
 /* Any size and alignment; `zero`: the block shall read as zero. */
 static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align, bool zero) {
     if (bytes > ALLOC_MAX_BYTES)
@@ -101,12 +111,7 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     if (heap == NULL)
         return alloc_fail();
     void *p = NULL;
-    unsigned class = CLASS_COUNT;
-    if (bytes <= CLASS_MAX_BYTES && align <= GRANULE_BYTES) {
-        class = class_of_size(max_size(bytes, align));
-        while (class < CLASS_COUNT && !is_aligned(slab_shapes[class].object_bytes, align))
-            class ++;
-    }
+    unsigned class = alloc_class(bytes, align);
     if (class < CLASS_COUNT) {
         bool is_zero = zero;
         p = alloc_small(heap, class, &is_zero);
@@ -125,6 +130,21 @@ void *alloc_malloc_slow(size_t bytes) {
         likely(cache_pop(thread_cache(), cache_bin_of_class(class_of_size(bytes)), &p)))
         return p;
     return alloc_any(bytes, 1, false);
+}
+
+void *alloc_block(size_t bytes, size_t align, bool zero) {
+    if (align <= 16)
+        return zero ? alloc_calloc(1, bytes) : alloc_malloc(bytes);
+    if (align > PTRDIFF_MAX / 2)
+        return alloc_fail();
+    return alloc_any(bytes, align, zero);
+}
+
+size_t alloc_good_size(size_t bytes, size_t align) {
+    if (bytes > ALLOC_MAX_BYTES || align > ALLOC_MAX_BYTES)
+        return 0;
+    unsigned class = alloc_class(bytes, align);
+    return class < CLASS_COUNT ? class_bytes(class) : align_up(max_size(bytes, 1), os_page_size());
 }
 
 void *alloc_calloc(size_t count, size_t bytes) {
@@ -221,6 +241,24 @@ void *alloc_realloc(void *p, size_t bytes) {
     return q;
 }
 
+size_t alloc_resize(void *p, size_t bytes, size_t most) {
+    struct extent *extent = pagemap_get(p);
+    if (extent == NULL || extent_is_slab(extent) || bytes <= CLASS_MAX_BYTES ||
+        !alloc_is_start(extent, p))
+        return alloc_usable_size(p);
+    struct heap *heap = thread_enter();
+    if (heap == NULL)
+        return extent->bytes;
+    heap->touched = true;
+    if (most > ALLOC_MAX_BYTES || !large_resize(heap, extent, most)) {
+        if (bytes <= ALLOC_MAX_BYTES)
+            (void)large_resize(heap, extent, bytes);
+    }
+    size_t now = extent->bytes;
+    alloc_leave(heap);
+    return now;
+}
+
 void *alloc_reallocarray(void *p, size_t count, size_t bytes) {
     size_t total;
     if (__builtin_mul_overflow(count, bytes, &total))
@@ -229,11 +267,17 @@ void *alloc_reallocarray(void *p, size_t count, size_t bytes) {
 }
 
 void *alloc_aligned(size_t align, size_t bytes) {
-    if (align <= 16)
-        return alloc_malloc(bytes);
-    if (align > PTRDIFF_MAX / 2)
-        return alloc_fail();
-    return alloc_any(bytes, align, false);
+    return alloc_block(bytes, align, false);
+}
+
+void alloc_flush(void) {
+    struct heap *heap = thread_enter();
+    if (heap == NULL)
+        return;
+    if (!heap->shared)
+        cache_flush(heap);
+    heap_flush(heap);
+    thread_leave(heap);
 }
 
 void *alloc_memalign(size_t align, size_t bytes) {

@@ -28,6 +28,15 @@ void *alloc_valloc(size_t bytes);
 
 size_t alloc_usable_size(const void *p);
 
+/* At a multiple of `align`, a power of two; with `zero` it reads as zero. */
+void *alloc_block(size_t bytes, size_t align, bool zero);
+/* What alloc_usable_size() will say of a block asked for so; 0: there is none so large. */
+size_t alloc_good_size(size_t bytes, size_t align);
+/* Resizes in place, to between `bytes` and `most`, if that is possible; the size the block has then. */
+size_t alloc_resize(void *p, size_t bytes, size_t most);
+/* Empties the calling thread's cache and heap. */
+void alloc_flush(void);
+
 static always_inline void *alloc_malloc(size_t bytes) {
     if (likely(bytes <= CACHE_TABLE_BYTES)) {
         struct cache *cache = thread_cache();

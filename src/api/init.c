@@ -3,17 +3,16 @@
    linker); they find default options and the shared heap. At a fork all locks are taken in the order
    of lock_ranks.def, so that the child finds every structure whole. */
 #include <pthread.h>
-#include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include "arena.h"
 #include "cache_drain.h"
 #include "chunk.h"
 #include "holes.h"
+#include "inventory.h"
 #include "metadata.h"
 #include "options.h"
 #include "orphans.h"
+#include "os_env.h"
 #include "purge_thread.h"
 #include "report.h"
 #include "space.h"
@@ -21,6 +20,7 @@
 
 static void init_lock_all(void) {
     report_lock_for_fork();
+    inventory_lock_for_fork();
     thread_lock_for_fork();
     holes_lock_for_fork();
     orphans_lock_for_fork();
@@ -41,6 +41,7 @@ static void init_unlock_all(bool child) {
     holes_unlock_after_fork(child);
     thread_unlock_after_fork(child);
     cache_drain_after_fork(child);
+    inventory_unlock_after_fork(child);
     report_unlock_after_fork(child);
 }
 
@@ -53,19 +54,9 @@ static void init_fork_child(void) {
     purge_thread_after_fork();
 }
 
-/* The value of FALLOW_CONF, not asked for in programs that run with more rights than their user. */
-static const char *init_conf(void) {
-    static const char name[] = "FALLOW_CONF=";
-    if (getauxval(AT_SECURE) != 0 || environ == NULL)
-        return NULL;
-    for (char **entry = environ; *entry != NULL; entry++)
-        if (strncmp(*entry, name, sizeof name - 1) == 0)
-            return *entry + sizeof name - 1;
-    return NULL;
-}
-
-__attribute__((constructor(101))) static void init_library(void) {
-    options_parse(init_conf());
+/* After whatever sets options by other names (preload/jemalloc.c). */
+__attribute__((constructor(102))) static void init_library(void) {
+    options_parse(os_env("FALLOW_CONF"));
     thread_start();
     pthread_atfork(init_lock_all, init_fork_parent, init_fork_child);
 }

@@ -1,8 +1,23 @@
 #include "inventory.h"
 
+#include "arena.h"
 #include "compiler.h"
+#include "os_clock.h"
+#include "os_lock.h"
 #include "stats.h"
 #include "thread.h"
+
+enum { INVENTORY_REST = 20 }; /* a walk is followed by so many times its duration without one */
+
+static struct os_lock inventory_lock = OS_LOCK_INIT(inventory);
+static struct {
+    struct inventory all;
+    struct tally arena;
+    unsigned arena_number;
+    bool has_arena;
+    uint64_t epoch; /* 0: there is none yet */
+    uint64_t rest_until_ns;
+} snapshot; /* under the lock */
 
 void inventory_take(struct inventory *out) {
     size_t cached[CLASS_COUNT];
@@ -23,4 +38,54 @@ void inventory_take(struct inventory *out) {
 
 size_t inventory_live_bytes(const struct inventory *inventory) {
     return inventory->small_bytes + inventory->tally.large_bytes + inventory->tally.huge_bytes;
+}
+
+static void inventory_refresh_locked(void) {
+    uint64_t start_ns = os_clock_coarse_ns();
+    if (snapshot.epoch++ != 0 && start_ns < snapshot.rest_until_ns)
+        return;
+    inventory_take(&snapshot.all);
+    snapshot.has_arena = false;
+    uint64_t end_ns = os_clock_coarse_ns();
+    snapshot.rest_until_ns = end_ns + (end_ns - start_ns) * INVENTORY_REST;
+}
+
+uint64_t inventory_refresh(void) {
+    os_lock_acquire(&inventory_lock);
+    inventory_refresh_locked();
+    uint64_t epoch = snapshot.epoch;
+    os_lock_release(&inventory_lock);
+    return epoch;
+}
+
+uint64_t inventory_last(struct inventory *out) {
+    os_lock_acquire(&inventory_lock);
+    if (snapshot.epoch == 0)
+        inventory_refresh_locked();
+    uint64_t epoch = snapshot.epoch;
+    *out = snapshot.all;
+    os_lock_release(&inventory_lock);
+    return epoch;
+}
+
+void inventory_last_arena(unsigned number, struct tally *out) {
+    os_lock_acquire(&inventory_lock);
+    if (!snapshot.has_arena || snapshot.arena_number != number) {
+        tally_take(&snapshot.arena, &arena_at(number)->domain);
+        snapshot.arena_number = number;
+        snapshot.has_arena = true;
+    }
+    *out = snapshot.arena;
+    os_lock_release(&inventory_lock);
+}
+
+void inventory_lock_for_fork(void) {
+    os_lock_acquire(&inventory_lock);
+}
+
+void inventory_unlock_after_fork(bool child) {
+    if (child)
+        os_lock_reset(&inventory_lock);
+    else
+        os_lock_release(&inventory_lock);
 }

@@ -16,5 +16,15 @@ struct inventory {
 
 void inventory_take(struct inventory *out);
 
+/* A snapshot that stays as it is until it is refreshed. Refreshing takes at most a twentieth of the time: asked for sooner,
+   it does nothing. Returns how many times it was asked for, the first use of the snapshot included. */
+uint64_t inventory_refresh(void);
+uint64_t inventory_last(struct inventory *out);
+/* What arena `number` has, caches included, as of the snapshot or, if that arena was not asked for, since. */
+void inventory_last_arena(unsigned number, struct tally *out);
+
+void inventory_lock_for_fork(void);
+void inventory_unlock_after_fork(bool child);
+
 /* Bytes of live blocks of all sizes. */
 size_t inventory_live_bytes(const struct inventory *inventory);

@@ -106,18 +106,28 @@ static void report_whose(struct fmt *f) {
     fmt_char(f, '\n');
 }
 
+static void report_text_locked(struct fmt *f) {
+    report_whose(f);
+    fmt_str(f, "options\n");
+    options_print(f);
+    report_heap(f);
+    report_rss(f);
+    report_why(f);
+    fmt_str(f, "counters\n");
+    counters_print(f);
+}
+
+void report_text(struct fmt *f) {
+    os_lock_acquire(&report_lock);
+    report_text_locked(f);
+    os_lock_release(&report_lock);
+}
+
 void report_print(void) {
-    static char text[8192];
+    static char text[REPORT_BYTES];
     os_lock_acquire(&report_lock);
     struct fmt f = fmt_start(text, sizeof text);
-    report_whose(&f);
-    fmt_str(&f, "options\n");
-    options_print(&f);
-    report_heap(&f);
-    report_rss(&f);
-    report_why(&f);
-    fmt_str(&f, "counters\n");
-    counters_print(&f);
+    report_text_locked(&f);
     os_log(text, f.len);
     os_lock_release(&report_lock);
 }

@@ -5,9 +5,9 @@
 
 #include <errno.h>
 
+#include "alloc.h"
 #include "arena.h"
 #include "cache_drain.h"
-#include "cache_fill.h"
 #include "census.h"
 #include "counters.h"
 #include "holes.h"
@@ -82,13 +82,7 @@ static size_t stats_sweep(bool clean) {
 }
 
 PUBLIC size_t fallow_purge(enum fallow_purge_level level) {
-    struct heap *heap = thread_enter();
-    if (heap != NULL) {
-        if (!heap->shared)
-            cache_flush(heap);
-        heap_flush(heap);
-        thread_leave(heap);
-    }
+    alloc_flush();
     cache_drain_all();
     thread_flush_warm();
     size_t bytes = purge_all(level == FALLOW_PURGE_CLEAN);

@@ -75,9 +75,13 @@ enum {
 
 /* --- messages: one line each, whatever is in the text --- */
 
+static const char *options_source = "FALLOW_CONF"; /* what is being parsed */
+
 static struct fmt options_message_start(char *line) {
     struct fmt f = fmt_start(line, OPTIONS_LINE_BYTES - 1);
-    fmt_str(&f, "fallow: FALLOW_CONF: ");
+    fmt_str(&f, "fallow: ");
+    fmt_str(&f, options_source);
+    fmt_str(&f, ": ");
     return f;
 }
 
@@ -283,6 +287,13 @@ void options_parse(const char *conf) {
     }
     if (!all_good && options.abort_conf)
         os_abort();
+}
+
+void options_parse_from(const char *source, const char *conf) {
+    const char *before = options_source;
+    options_source = source;
+    options_parse(conf);
+    options_source = before;
 }
 
 void options_print(struct fmt *f) {

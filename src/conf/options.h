@@ -28,6 +28,8 @@ extern struct options options;
 /* "name:value,name:value". Whatever is wrong is named in one line on standard error and ignored; with
    abort_conf:true anywhere in conf, the process then stops. NULL and "" change nothing. */
 void options_parse(const char *conf);
+/* The same, from a place that messages name instead of FALLOW_CONF. */
+void options_parse_from(const char *source, const char *conf);
 
 /* Back to the defaults. For tests. */
 void options_reset(void);

@@ -54,6 +54,12 @@ cat "$scratch/libc" >>"$scratch/must"
         done
     done
     grep -oE '\bfallow_[a-z_]+ *\(' "$FALLOW_SOURCE/include/fallow/fallow.h" | tr -d ' ('
+    # jemalloc's, with and without the prefix.
+    for name in {mall,rall,xall,sall,nall,dall,sdall}ocx mallctl{,nametomib,bymib} malloc_{stats_print,message,conf}; do
+        echo "$name"
+        echo "je_$name"
+    done
+    printf 'je_%s\n' {m,c,re,aligned_}alloc free posix_memalign memalign valloc malloc_usable_size
 } >>"$scratch/must"
 [ "$(grep -c '^_Z' "$scratch/must")" = 20 ] || script_fail "this list has $(grep -c '^_Z' "$scratch/must") operators"
 

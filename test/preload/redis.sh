@@ -34,6 +34,27 @@ saved() {
     ask info persistence | tr -d '\r' | grep -qx rdb_bgsave_in_progress:0
 }
 
+# What redis asks of its malloc by jemalloc's names, Fallow answers.
+memory() {
+    ask info memory | tr -d '\r' >"$scratch/memory"
+    local allocated active resident
+    allocated=$(sed -n 's/^allocator_allocated://p' "$scratch/memory")
+    active=$(sed -n 's/^allocator_active://p' "$scratch/memory")
+    resident=$(sed -n 's/^allocator_resident://p' "$scratch/memory")
+    ((allocated > 1000000 && active >= allocated && resident >= active)) ||
+        script_fail "INFO memory: allocated $allocated, active $active, resident $resident"
+    # Redis counts by malloc_usable_size; its own figure and the heap's are of the same blocks.
+    local used
+    used=$(sed -n 's/^used_memory://p' "$scratch/memory")
+    ((allocated * 10 > used * 9 && allocated * 9 < used * 10 + 20000000)) ||
+        script_fail "INFO memory: used_memory $used, allocated $allocated"
+    ask memory malloc-stats | grep -q '^fallow report' || script_fail "MEMORY MALLOC-STATS is not Fallow's report"
+    [ -n "$(ask memory doctor)" ] || script_fail "MEMORY DOCTOR says nothing"
+    [ "$(ask memory purge)" = OK ] || script_fail "MEMORY PURGE fails"
+    ask debug mallctl-str version | grep -q '^fallow' || script_fail "it is not Fallow that answers"
+    [ "$(ask debug mallctl arenas.page)" = "$(getconf PAGESIZE)" ] || script_fail "DEBUG MALLCTL fails"
+}
+
 dialogue() {
     {
         echo 'debug populate 30000 key 64'
@@ -76,6 +97,7 @@ for malloc in libc fallow; do
             script_fail "redis-benchmark: $(tail -n 3 "$scratch/benchmark")"
         grep -c 'requests per second' "$scratch/benchmark" >"$scratch/lines"
         [ "$(cat "$scratch/lines")" -ge 12 ] || script_fail "redis-benchmark ran $(cat "$scratch/lines") tests"
+        memory
         digest=$(ask debug digest)
         size=$(ask dbsize)
         ask bgsave >/dev/null
@@ -90,6 +112,7 @@ for malloc in libc fallow; do
         [ "$(ask debug digest)" = "$digest" ] || script_fail "the keys that came back are not those saved"
         ask flushall >/dev/null
         [ "$(ask dbsize)" = 0 ] || script_fail "flushall left keys"
+        [ "$(ask memory purge)" = OK ] || script_fail "MEMORY PURGE fails"
     fi
     stop "$port"
 done
