@@ -8,6 +8,9 @@
 
 #define PUBLIC __attribute__((__visibility__("default")))
 
+/* Its header's name for the flags is taken here. */
+PUBLIC int glibc_malloc_info(int flags, FILE *stream) __asm__("malloc_info");
+
 /* Not in any header. */
 PUBLIC void cfree(void *p);
 PUBLIC void *__libc_malloc(size_t size);
@@ -44,8 +47,8 @@ PUBLIC void malloc_stats(void) {
     report_print();
 }
 
-PUBLIC int malloc_info(int options, FILE *fp) {
-    return mallinfo_write(options, fp);
+int glibc_malloc_info(int flags, FILE *stream) {
+    return mallinfo_write(flags, stream);
 }
 
 void cfree(void *p) {

@@ -10,6 +10,13 @@
 #define own_code
 #endif
 
+/* An alias says no less of itself than what it is an alias of. */
+#if defined(__has_attribute) && __has_attribute(__copy__)
+#define own_alias(name) __attribute__((__alias__(#name), __visibility__("hidden"), __copy__(name)))
+#else
+#define own_alias(name) __attribute__((__alias__(#name), __visibility__("hidden")))
+#endif
+
 PUBLIC void own_code *malloc(size_t size);
 PUBLIC void *calloc(size_t count, size_t size);
 PUBLIC void *realloc(void *p, size_t size);
@@ -23,6 +30,9 @@ PUBLIC void own_code free(void *p);
 PUBLIC void free_sized(void *p, size_t size);
 PUBLIC void free_aligned_sized(void *p, size_t alignment, size_t size);
 PUBLIC size_t malloc_usable_size(void *p);
+
+/* This library's malloc, whichever the process uses. */
+extern void *libc_own_malloc(size_t size) own_alias(malloc);
 
 void *malloc(size_t size) {
     return alloc_malloc(size);

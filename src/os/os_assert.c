@@ -29,7 +29,11 @@ void os_abort(void) {
     uint64_t default_action[4] = {0};
     os_syscall4(SYS_rt_sigaction, SIGABRT, (long)default_action, 0, PANIC_SIGSET_BYTES);
     os_abort_raise();
-    os_syscall1(SYS_exit_group, PANIC_EXIT_STATUS);
+    os_exit(PANIC_EXIT_STATUS);
+}
+
+void os_exit(int status) {
+    os_syscall1(SYS_exit_group, status);
     __builtin_trap();
 }
 

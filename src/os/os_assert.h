@@ -12,6 +12,8 @@
 
 _Noreturn noinline_cold void os_panic(const char *message, const char *file, unsigned line);
 _Noreturn noinline_cold void os_abort(void);
+/* The process ends with that status, and nothing of its own runs any more. */
+_Noreturn noinline_cold void os_exit(int status);
 
 #define fallow_check(condition) \
     (likely(condition) ? (void)0 : os_panic(#condition, __FILE__, __LINE__))

@@ -12,6 +12,8 @@ fallow_check_program(integration_glibc_names ONLY plain SOURCES integration/glib
 fallow_check_program(integration_early SOURCES integration/early.c)
 add_library(check_interposer SHARED integration/interposer.c)
 target_link_libraries(check_interposer PRIVATE fallow_flags ${CMAKE_DL_LIBS})
+add_library(check_interposer_calls SHARED integration/interposer_calls.c)
+target_link_libraries(check_interposer_calls PRIVATE fallow_flags ${CMAKE_DL_LIBS})
 
 foreach(name alignment interface errno_kept usable_size realloc_contents calloc_zero threads_churn
         thread_storm fork_single fork_threads destructors)
@@ -76,18 +78,21 @@ endforeach()
 fallow_check(integration.cache.sleep PROGRAM integration_cache ARGS sleep UNSANITIZED
     CONF lazy_decay_ms:500)
 
-# Another malloc before Fallow's that finds it by dlsym, as tracers do.
+# Before Fallow, another malloc that finds it by dlsym, as tracers do; and functions of libc that allocate.
 if(plain_possible)
-    foreach(name threads_churn exit_threads)
-        set(arguments)
-        if(name STREQUAL exit_threads)
-            set(arguments return)
-        endif()
-        add_test(NAME integration.interposer.${name}
-            COMMAND $<TARGET_FILE:check_integration_${name}> ${arguments})
-        fallow_check_properties(integration.interposer.${name} integration OFF TIMEOUT 120
-            ENVIRONMENT
-            "LD_PRELOAD=$<TARGET_FILE:check_interposer>:$<TARGET_FILE:fallow>")
+    foreach(interposer interposer interposer_calls)
+        foreach(name threads_churn exit_threads)
+            set(arguments)
+            if(name STREQUAL exit_threads)
+                set(arguments return)
+            endif()
+            add_test(NAME integration.${interposer}.${name}
+                COMMAND $<TARGET_FILE:check_integration_${name}> ${arguments})
+            fallow_check_properties(integration.${interposer}.${name} integration OFF TIMEOUT 120
+                CONF dirty_decay_ms:5,lazy_decay_ms:20
+                ENVIRONMENT
+                "LD_PRELOAD=$<TARGET_FILE:check_${interposer}>:$<TARGET_FILE:fallow>")
+        endforeach()
     endforeach()
 endif()
 
