@@ -128,13 +128,15 @@ function(fallow_archive target output_name)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# fallow: libfallow.so. fallow_static: libfallow.a. Both have every name. fallow_prefixed:
-# libfallow-prefixed.a, without the preload layer: fallow_* alone.
+# fallow: libfallow.so. fallow_static: libfallow.a. Both have every name of malloc's; the first has dlopen, too.
+# fallow_prefixed: libfallow-prefixed.a, without the layers from jemalloc up: fallow_* alone.
 function(fallow_libraries)
     cmake_parse_arguments(ARG "" "VERSION_SCRIPT" "" ${ARGN})
     set(script ${PROJECT_SOURCE_DIR}/${ARG_VERSION_SCRIPT})
     get_property(layers GLOBAL PROPERTY FALLOW_LAYERS)
     fallow_objects(fallow_all ${layers})
+    list(REMOVE_ITEM layers deepbind)
+    fallow_objects(fallow_linked ${layers})
     list(REMOVE_ITEM layers jemalloc preload)
     fallow_objects(fallow_core ${layers})
 
@@ -147,7 +149,7 @@ function(fallow_libraries)
         LINKER:--version-script=${script} LINKER:--as-needed LINKER:-z,now LINKER:-z,relro LINKER:-z,nodelete
         ${FALLOW_UNDEFINED})
 
-    fallow_archive(fallow_static fallow ${fallow_all})
+    fallow_archive(fallow_static fallow ${fallow_linked})
     fallow_archive(fallow_prefixed fallow-prefixed ${fallow_core})
 endfunction()
 

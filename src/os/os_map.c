@@ -54,6 +54,11 @@ bool os_unmap(void *addr, size_t bytes) {
 
 #endif
 
+bool os_map_protect(void *addr, size_t bytes, bool writable) {
+    long protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    return !os_syscall_failed(os_syscall3(SYS_mprotect, (long)addr, (long)bytes, protection));
+}
+
 void *os_map(size_t bytes, void *hint) {
     return os_map_at(hint, bytes, 0);
 }

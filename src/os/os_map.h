@@ -16,6 +16,9 @@ bool os_map_fixed_noreplace(void *addr, size_t bytes);
 
 bool os_unmap(void *addr, size_t bytes);
 
+/* Makes readable memory writable, or no longer. */
+bool os_map_protect(void *addr, size_t bytes, bool writable);
+
 /* Moves the pages of from to to, replacing what is mapped there; the ranges do not overlap. The source
    stays mapped and reads as zero. False: the source is untouched, the contents of the destination are
    lost. Needs 5.7 (MREMAP_DONTUNMAP): a hole where the source was could not be filled again without a

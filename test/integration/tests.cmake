@@ -96,6 +96,17 @@ if(plain_possible)
     endforeach()
 endif()
 
+# A library that looks for malloc in libc first.
+if(plain_possible)
+    add_library(check_deepbind SHARED integration/deepbind_library.c)
+    target_link_libraries(check_deepbind PRIVATE fallow_flags)
+    fallow_check_program(integration_deepbind ONLY plain SOURCES integration/deepbind.c)
+    target_link_options(check_integration_deepbind PRIVATE LINKER:--enable-new-dtags)
+    set_target_properties(check_integration_deepbind PROPERTIES BUILD_RPATH "\$ORIGIN")
+    add_dependencies(check_integration_deepbind check_deepbind)
+    fallow_check(integration.deepbind PROGRAM integration_deepbind)
+endif()
+
 fallow_check(integration.limits PROGRAM integration_limits UNSANITIZED)
 fallow_check(integration.limits.small PROGRAM integration_limits ARGS small UNSANITIZED)
 fallow_check(integration.limits.from_outside PROGRAM integration_limits ARGS small UNSANITIZED
