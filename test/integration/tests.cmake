@@ -22,6 +22,8 @@ endforeach()
 fallow_check(integration.producer_consumer PROGRAM integration_producer_consumer UNSANITIZED)
 fallow_check(integration.destructors_cxx PROGRAM integration_destructors_cxx)
 fallow_check(integration.operators PROGRAM integration_operators)
+fallow_check_program(integration_allocator ONLY prefixed SOURCES integration/allocator.cpp)
+fallow_check(integration.allocator PROGRAM integration_allocator)
 fallow_check(integration.glibc_names PROGRAM integration_glibc_names)
 fallow_check(integration.early PROGRAM integration_early UNSANITIZED)
 fallow_check(integration.early.lazy_binding PROGRAM integration_early UNSANITIZED
