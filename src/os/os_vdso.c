@@ -1,13 +1,16 @@
 /* The vdso is an ELF image that is loaded already; its dynamic section is found by its program headers. */
 #include "os_vdso.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "os_image.h"
 
 static bool vdso_read(struct os_image *image) {
+    int saved = errno; /* which getauxval sets where there is none: under valgrind, for one */
     const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+    errno = saved;
     if (header == NULL)
         return false;
     const Elf64_Phdr *part = (const void *)((const char *)header + header->e_phoff);
