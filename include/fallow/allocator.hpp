@@ -7,19 +7,26 @@
 #include <fallow/fallow.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <memory_resource>
 #include <new>
 
+#if defined(__cpp_exceptions)
+#define FALLOW_THROW(exception) throw exception
+#else
+#define FALLOW_THROW(exception) std::abort()
+#endif
+
 namespace fallow {
 
 // Memory of at least `bytes` bytes (0 counts as 1) at a multiple of `alignment`, a power of two. Throws
-// std::bad_alloc. Thread-safe.
+// std::bad_alloc; without exceptions it ends the program. Thread-safe.
 inline void *allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
     void *p = alignment <= alignof(std::max_align_t) ? fallow_malloc(bytes)
                                                      : fallow_aligned_alloc(alignment, bytes);
     if (p == nullptr)
-        throw std::bad_alloc();
+        FALLOW_THROW(std::bad_alloc());
     return p;
 }
 
@@ -35,7 +42,7 @@ template <class T> struct allocator {
     // Throws std::bad_array_new_length if that many are more than can be counted.
     [[nodiscard]] T *allocate(std::size_t n) {
         if (n > std::numeric_limits<std::size_t>::max() / sizeof(T))
-            throw std::bad_array_new_length();
+            FALLOW_THROW(std::bad_array_new_length());
         return static_cast<T *>(fallow::allocate(n * sizeof(T), alignof(T)));
     }
 
@@ -63,7 +70,11 @@ class memory_resource : public std::pmr::memory_resource {
     }
 
     bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override {
+#if defined(__cpp_rtti)
         return dynamic_cast<const memory_resource *>(&other) != nullptr;
+#else
+        return &other == this; // another of this class cannot be told from one of any other
+#endif
     }
 };
 
@@ -75,5 +86,7 @@ inline std::pmr::memory_resource *resource() noexcept {
 }
 
 } // namespace fallow
+
+#undef FALLOW_THROW
 
 #endif

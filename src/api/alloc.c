@@ -141,7 +141,7 @@ void *alloc_block(size_t bytes, size_t align, bool zero) {
 }
 
 size_t alloc_good_size(size_t bytes, size_t align) {
-    if (bytes > ALLOC_MAX_BYTES || align > ALLOC_MAX_BYTES)
+    if (bytes > ALLOC_MAX_BYTES || align > PTRDIFF_MAX / 2)
         return 0;
     unsigned class = alloc_class(bytes, align);
     return class < CLASS_COUNT ? class_bytes(class) : align_up(max_size(bytes, 1), os_page_size());
@@ -243,17 +243,17 @@ void *alloc_realloc(void *p, size_t bytes) {
 
 size_t alloc_resize(void *p, size_t bytes, size_t most) {
     struct extent *extent = pagemap_get(p);
-    if (extent == NULL || extent_is_slab(extent) || bytes <= CLASS_MAX_BYTES ||
+    if (extent == NULL || extent_is_slab(extent) || most <= CLASS_MAX_BYTES ||
         !alloc_is_start(extent, p))
         return alloc_usable_size(p);
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return extent->bytes;
     heap->touched = true;
-    if (most > ALLOC_MAX_BYTES || !large_resize(heap, extent, most)) {
-        if (bytes <= ALLOC_MAX_BYTES)
-            (void)large_resize(heap, extent, bytes);
-    }
+    most = min_size(most, ALLOC_MAX_BYTES);
+    if (most != extent->bytes && !large_resize(heap, extent, most) && bytes > extent->bytes &&
+        bytes < most)
+        (void)large_resize(heap, extent, bytes);
     size_t now = extent->bytes;
     alloc_leave(heap);
     return now;

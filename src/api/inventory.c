@@ -7,7 +7,10 @@
 #include "stats.h"
 #include "thread.h"
 
-enum { INVENTORY_REST = 20 }; /* a walk is followed by so many times its duration without one */
+enum {
+    INVENTORY_REST = 20
+}; /* a long walk is followed by so many times its duration without one */
+static const uint64_t inventory_long_ns = 5000000;
 
 static struct os_lock inventory_lock = OS_LOCK_INIT(inventory);
 static struct {
@@ -41,13 +44,14 @@ size_t inventory_live_bytes(const struct inventory *inventory) {
 }
 
 static void inventory_refresh_locked(void) {
-    uint64_t start_ns = os_clock_coarse_ns();
-    if (snapshot.epoch++ != 0 && start_ns < snapshot.rest_until_ns)
+    uint64_t start_ns = os_clock_fine_ns();
+    if (snapshot.epoch != 0 && start_ns < snapshot.rest_until_ns)
         return;
     inventory_take(&snapshot.all);
+    snapshot.epoch++;
     snapshot.has_arena = false;
-    uint64_t end_ns = os_clock_coarse_ns();
-    snapshot.rest_until_ns = end_ns + (end_ns - start_ns) * INVENTORY_REST;
+    uint64_t end_ns = os_clock_fine_ns(), took_ns = end_ns - start_ns;
+    snapshot.rest_until_ns = took_ns > inventory_long_ns ? end_ns + took_ns * INVENTORY_REST : 0;
 }
 
 uint64_t inventory_refresh(void) {

@@ -16,8 +16,8 @@ struct inventory {
 
 void inventory_take(struct inventory *out);
 
-/* A snapshot that stays as it is until it is refreshed. Refreshing takes at most a twentieth of the time: asked for sooner,
-   it does nothing. Returns how many times it was asked for, the first use of the snapshot included. */
+/* A snapshot that stays as it is until it is refreshed. Walks of more than 5 ms take at most a twentieth of the time: asked for
+   sooner, it does nothing. Returns how many snapshots there were so far. */
 uint64_t inventory_refresh(void);
 uint64_t inventory_last(struct inventory *out);
 /* What arena `number` has, caches included, as of the snapshot or, if that arena was not asked for, since. */

@@ -35,6 +35,9 @@ static void stats_add(struct fallow_stats *stats, struct domain *domain) {
 
 void stats_read(struct fallow_stats *out) {
     struct fallow_stats stats = {0};
+    struct heap *heap = thread_enter(); /* it may be the first call of all */
+    if (heap != NULL)
+        thread_leave(heap);
     thread_lock_list();
     arena_lock_for_fork();
     space_lock_for_fork();

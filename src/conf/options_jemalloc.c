@@ -46,6 +46,8 @@ static bool options_take_like(const char *source, const char *item, size_t lengt
             fmt_str(&f, like->our_value);
         else
             fmt_mem(&f, value, value_length);
+        if (fmt_is_full(&f))
+            return false;
         options_parse_from(source, text);
         return true;
     }

@@ -3,6 +3,7 @@
    or the other. The page is writable as long as that takes, and private to the process. */
 #include "deepbind.h"
 
+#include <fallow/fallow.h>
 #include <link.h>
 #include <malloc.h>
 #include <stdatomic.h>
@@ -12,35 +13,38 @@
 #include "os_image.h"
 #include "os_map.h"
 #include "os_page.h"
-#include "os_thread.h"
-
-extern void *libc_own_malloc(size_t size);
 
 /* What Fallow has of libc's names; a pointer to any function is as good as to another. */
 typedef void (*deepbind_function)(void);
-#define DEEPBIND_NAMES(NAME) \
-    NAME(malloc)             \
-    NAME(calloc)             \
-    NAME(realloc)            \
-    NAME(reallocarray)       \
-    NAME(free)               \
-    NAME(cfree)              \
-    NAME(aligned_alloc)      \
-    NAME(posix_memalign)     \
-    NAME(memalign)           \
-    NAME(valloc)             \
-    NAME(pvalloc)            \
-    NAME(malloc_usable_size) \
-    NAME(malloc_trim)        \
-    NAME(malloc_stats)       \
-    NAME(malloc_info)        \
-    NAME(mallinfo2)          \
-    NAME(mallopt)            \
-    NAME(__libc_malloc)      \
-    NAME(__libc_calloc)      \
-    NAME(__libc_realloc)     \
-    NAME(__libc_free)        \
-    NAME(__libc_memalign)
+#define DEEPBIND_NAMES(NAME)  \
+    NAME(malloc)              \
+    NAME(calloc)              \
+    NAME(realloc)             \
+    NAME(reallocarray)        \
+    NAME(free)                \
+    NAME(cfree)               \
+    NAME(aligned_alloc)       \
+    NAME(posix_memalign)      \
+    NAME(memalign)            \
+    NAME(valloc)              \
+    NAME(pvalloc)             \
+    NAME(malloc_usable_size)  \
+    NAME(malloc_trim)         \
+    NAME(malloc_stats)        \
+    NAME(malloc_info)         \
+    NAME(mallinfo)            \
+    NAME(mallinfo2)           \
+    NAME(mallopt)             \
+    NAME(__libc_malloc)       \
+    NAME(__libc_calloc)       \
+    NAME(__libc_realloc)      \
+    NAME(__libc_reallocarray) \
+    NAME(__libc_free)         \
+    NAME(__libc_memalign)     \
+    NAME(__libc_valloc)       \
+    NAME(__libc_pvalloc)      \
+    NAME(__libc_mallinfo)     \
+    NAME(__libc_mallopt)
 
 #define DEEPBIND_DECLARE(name) extern void deepbind_##name(void) __asm__(#name);
 DEEPBIND_NAMES(DEEPBIND_DECLARE)
@@ -96,18 +100,21 @@ static int deepbind_look(struct dl_phdr_info *info, size_t size, void *unused) {
     return 1;
 }
 
+/* Whether the process's malloc is Fallow, at once or behind another that passes calls on. */
+static bool deepbind_is_wanted(void) {
+    void *p = malloc(1);
+    bool is_ours = p != NULL && fallow_usable_size(p) > 0;
+    free(p);
+    return is_ours;
+}
+
+/* Whoever finds it not done does it: twice is as good as once, and the loader calls back one thread at a time. So the
+   child of a fork in the middle of it waits for nobody. */
 void deepbind_prepare(void) {
-    enum { NOT_YET, BEGUN, DONE };
-    static _Atomic unsigned state;
-    unsigned found = NOT_YET;
-    /* Compilers, who may see that the two are one here, shall not compare them. */
-    void *(*volatile used)(size_t) = malloc;
-    if (used != libc_own_malloc)
+    static atomic_bool done;
+    if (atomic_load(&done))
         return;
-    if (atomic_compare_exchange_strong(&state, &found, BEGUN)) {
+    if (deepbind_is_wanted())
         dl_iterate_phdr(deepbind_look, NULL);
-        atomic_store(&state, DONE);
-    }
-    while (atomic_load(&state) != DONE)
-        os_thread_yield();
+    atomic_store(&done, true);
 }

@@ -1,24 +1,27 @@
-/* dlopen, to know of RTLD_DEEPBIND in time. It ends in a jump to libc's, which so finds its caller's return address: the
+/* dlopen and dlmopen, to know of RTLD_DEEPBIND in time. They end in a jump to libc's, which so find their caller's return address: the
    loader looks for the library where the caller's own headers say. */
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "compiler.h"
 #include "deepbind.h"
 
 typedef void *(*dlopen_function)(const char *file, int mode);
+typedef void *(*dlmopen_function)(Lmid_t space, const char *file, int mode);
 
 static _Atomic(dlopen_function) dlopen_next;
+static _Atomic(dlmopen_function) dlmopen_next;
 
 static noinline_cold void dlopen_prepare(int mode) {
     union {
         void *object;
-        dlopen_function function;
-    } next = {.object = dlsym(RTLD_NEXT, "dlopen")};
-    if (next.object == NULL)
-        abort(); /* no libc has none */
-    atomic_store_explicit(&dlopen_next, next.function, memory_order_relaxed);
+        dlopen_function open;
+        dlmopen_function open_in;
+    } next;
+    next.object = dlsym(RTLD_NEXT, "dlopen");
+    atomic_store_explicit(&dlopen_next, next.open, memory_order_relaxed);
+    next.object = dlsym(RTLD_NEXT, "dlmopen");
+    atomic_store_explicit(&dlmopen_next, next.open_in, memory_order_relaxed);
     if ((mode & RTLD_DEEPBIND) != 0)
         deepbind_prepare();
 }
@@ -31,9 +34,19 @@ static noinline_cold void dlopen_prepare(int mode) {
 #define jumps   __attribute__((__optimize__("O2")))
 #endif
 
-__attribute__((__visibility__("default"))) jumps void *dlopen(const char *file, int mode) {
+#define PUBLIC __attribute__((__visibility__("default")))
+
+PUBLIC jumps void *dlopen(const char *file, int mode) {
     if (unlikely((mode & RTLD_DEEPBIND) != 0) ||
         unlikely(atomic_load_explicit(&dlopen_next, memory_order_relaxed) == NULL))
         dlopen_prepare(mode);
     jump_to atomic_load_explicit(&dlopen_next, memory_order_relaxed)(file, mode);
+}
+
+/* In a new namespace there is another libc: nothing changes that here. */
+PUBLIC jumps void *dlmopen(Lmid_t nsid, const char *file, int mode) {
+    if (unlikely((mode & RTLD_DEEPBIND) != 0) ||
+        unlikely(atomic_load_explicit(&dlmopen_next, memory_order_relaxed) == NULL))
+        dlopen_prepare(mode);
+    jump_to atomic_load_explicit(&dlmopen_next, memory_order_relaxed)(nsid, file, mode);
 }

@@ -59,7 +59,7 @@ static unsigned arena_cpus(void) {
 }
 
 /* How many arenas there may be now. */
-static unsigned arena_limit(void) {
+unsigned arena_limit(void) {
     unsigned limit = (unsigned)options.narenas;
     if (limit == 0) {
         limit = arena_cpus();

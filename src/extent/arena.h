@@ -27,6 +27,9 @@ struct arena {
 struct arena *arena_attach(bool only_first);
 void arena_detach(struct arena *arena);
 
+/* How many there may be, as the process's CPUs are now; asks the kernel. */
+unsigned arena_limit(void);
+
 /* Arenas made so far, and the i-th of them. */
 unsigned arena_count(void);
 struct arena *arena_at(unsigned i);

@@ -229,6 +229,8 @@ static size_t domain_check_list(struct domain *domain, enum chunk_order order) {
 }
 
 void domain_check_locked(struct domain *domain) {
+    if (!FALLOW_DEBUG)
+        return;
     size_t lazy = 0;
     size_t decaying = domain_check_list(domain, CHUNK_ORDER_DIRTY);
     size_t held = domain_check_list(domain, CHUNK_ORDER_REFUSED) +

@@ -51,11 +51,11 @@ unsynchronised static struct walk_piece walk_extent(struct walk *walk, const str
         extent = &copy->extents[i];
         piece.warm = true;
     }
-    if (extent == NULL || extent->granules == 0) { /* on its way from one state to another */
+    size_t granules = extent != NULL ? __atomic_load_n(&extent->granules, __ATOMIC_RELAXED) : 0;
+    if (granules == 0) { /* on its way from one state to another */
         piece.bytes = GRANULE_BYTES;
         return piece;
     }
-    size_t granules = extent->granules;
     piece.granules = (unsigned)min_size(granules, CHUNK_GRANULES - i);
     if (!piece.warm && extent_is_slab(extent)) {
         piece.slab = extent;

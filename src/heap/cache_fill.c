@@ -218,7 +218,7 @@ void cache_free_slow(struct heap *heap, struct extent *slab, void *p) {
 }
 
 /* What was not needed of the half kept last time goes, and half the room with it. */
-static void cache_tick_bin(struct heap *heap, unsigned bin) {
+static void cache_tick_bin(struct heap *heap, unsigned bin, size_t rooms_max) {
     struct cache *cache = &heap->cache;
     void **base = cache_base(cache, bin), **bottom = CACHE_READ(cache->bottom[bin]);
     bool empty = CACHE_READ(cache->top[bin]) == base;
@@ -227,18 +227,19 @@ static void cache_tick_bin(struct heap *heap, unsigned bin) {
         cache->fill[bin] = (uint8_t)max_size(cache->fill[bin] / 2, 1);
         empty = true;
     }
-    if (empty && cache->room[bin] > cache_first_room(bin))
+    if ((empty || cache->room_bytes > rooms_max) && cache->room[bin] > cache_first_room(bin))
         cache_set_room(cache, bin, max_size(cache->room[bin] / 2, cache_first_room(bin)));
     cache_set_bottom(cache, bin, base + (CACHE_READ(cache->top[bin]) - base + 1) / 2);
 }
 
 void cache_tick(struct heap *heap) {
     struct cache *cache = &heap->cache;
+    size_t rooms_max = cache_rooms_bytes_max(); /* less with each thread that came since */
     for (unsigned bin = 1; bin < CACHE_BINS; bin++)
         if ((CACHE_READ(cache->top[bin]) != cache_base(cache, bin) ||
              cache->room[bin] > cache_first_room(bin)) &&
             cache_enter(cache, bin))
-            cache_tick_bin(heap, bin);
+            cache_tick_bin(heap, bin, rooms_max);
     cache_leave(cache);
 }
 

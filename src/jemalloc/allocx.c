@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "classes.h"
+#include "geometry.h"
 
 enum { ALLOCX_LG_ALIGN = 0x3f, ALLOCX_ZERO = 0x40 };
 
@@ -25,12 +27,12 @@ static void allocx_zero(char *p, size_t from) {
         memset(p + from, 0, to - from);
 }
 
-/* A new block, the contents, and the old one freed. */
-static void *allocx_move(void *p, size_t size, size_t align, size_t usable) {
+/* A new block, the contents up to what is usable of both, and the old one freed. */
+static void *allocx_move(void *p, size_t size, size_t align) {
     void *q = alloc_block(size, align, false);
     if (q == NULL)
         return NULL;
-    memcpy(q, p, min_size(size, usable));
+    memcpy(q, p, min_size(alloc_usable_size(q), alloc_usable_size(p)));
     alloc_free(p);
     return q;
 }
@@ -38,12 +40,12 @@ static void *allocx_move(void *p, size_t size, size_t align, size_t usable) {
 void *allocx_realloc(void *p, size_t size, int flags) {
     size_t align = allocx_align(flags), usable = alloc_usable_size(p);
     void *q;
-    if (align <= 16)
-        q = alloc_realloc(p, max_size(size, 1));
-    else if ((uintptr_t)p % align == 0 && size <= usable && size > usable / 2)
+    if ((uintptr_t)p % align == 0 && alloc_good_size(size, align) == usable)
         q = p;
+    else if (size > CLASS_MAX_BYTES && usable > CLASS_MAX_BYTES && align <= GRANULE_BYTES)
+        q = alloc_realloc(p, size); /* large blocks begin at granules */
     else
-        q = allocx_move(p, size, align, usable);
+        q = allocx_move(p, size, align);
     if (q != NULL && ((unsigned)flags & ALLOCX_ZERO) != 0)
         allocx_zero(q, usable);
     return q;

@@ -114,7 +114,7 @@ static bool ctl_find_at(size_t row, const size_t *mib, struct ctl_at *at) {
             if (at->class >= CLASS_COUNT)
                 return false;
         } else {
-            size_t arenas = arena_count();
+            size_t arenas = ctl_arena_count();
             at->arena = mib[i] == arenas ? CTL_ARENAS_ALL : mib[i];
             if (at->arena > arenas && at->arena != CTL_ARENAS_ALL)
                 return false;
@@ -177,8 +177,8 @@ int ctl_mib_of_name(const char *name, size_t *mibp, size_t *miblenp) {
             continue;
         if (*miblenp > depth)
             *miblenp = depth;
-        memcpy(mibp, mib, *miblenp * sizeof *mib);
-        return *miblenp == depth ? 0 : EINVAL;
+        memcpy(mibp, mib, *miblenp * sizeof *mib); /* its beginning, if there is no room for more */
+        return 0;
     }
     return ENOENT;
 }

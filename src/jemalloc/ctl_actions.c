@@ -113,12 +113,37 @@ int ctl_muzzy_purged(const struct ctl_call *call) {
     return ctl_purged(call, counters_read(COUNTER_clean_advised_bytes));
 }
 
-unsigned ctl_thread_arena(void) {
+unsigned ctl_arena_count(void) {
+    static _Atomic unsigned known;
+    unsigned none = 0;
+    if (atomic_load(&known) == 0) {
+        unsigned limit = arena_limit();
+        atomic_compare_exchange_strong(&known, &none,
+                                       limit > arena_count() ? limit : arena_count());
+    }
+    return atomic_load(&known);
+}
+
+int ctl_thread_arena(const struct ctl_call *call) {
     const struct heap *heap = thread_self.heap;
+    unsigned own = 0, written;
+    bool wants;
     for (unsigned i = 0; heap != NULL && i < arena_count(); i++)
         if (arena_at(i) == heap->arena)
-            return i;
-    return 0;
+            own = i;
+    int error = ctl_written(call, &written, sizeof written, &wants);
+    if (error != 0)
+        return error;
+    return wants && written != own ? EPERM : ctl_read(call, &own, sizeof own);
+}
+
+int ctl_background_threads(const struct ctl_call *call) {
+    size_t written, one = 1;
+    bool wants;
+    int error = ctl_written(call, &written, sizeof written, &wants);
+    if (error != 0)
+        return error;
+    return wants && written != one ? EPERM : ctl_read(call, &one, sizeof one);
 }
 
 uintptr_t ctl_thp(void) {

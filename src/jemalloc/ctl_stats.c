@@ -12,6 +12,11 @@ static void ctl_stats_of_all(struct ctl_stats *out) {
 }
 
 static void ctl_stats_of_arena(struct ctl_stats *out, unsigned number) {
+    if (number >= arena_count()) { /* not made yet */
+        out->tally = (struct tally){0};
+        out->active_bytes = out->dirty_bytes = out->lazy_bytes = out->clean_bytes = 0;
+        return;
+    }
     inventory_last_arena(number, &out->tally);
     if (number == 0) {
         out->tally.huge_blocks = out->all.tally.huge_blocks;

@@ -11,5 +11,5 @@ struct ctl_stats {
     size_t active_bytes, dirty_bytes, lazy_bytes, clean_bytes;
 };
 
-/* `arena`: CTL_ARENAS_ALL, or one that exists. */
+/* `arena`: CTL_ARENAS_ALL, or a number; zeroes for one that is not made yet. */
 void ctl_stats_read(struct ctl_stats *out, size_t arena);

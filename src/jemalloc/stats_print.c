@@ -3,8 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "arena.h"
-#include "ctl_call.h"
+#include "ctl_actions.h"
 #include "ctl_stats.h"
 #include "fmt.h"
 #include "report.h"
@@ -24,7 +23,7 @@ static void stats_json(struct fmt *f) {
     ctl_stats_read(&of, CTL_ARENAS_ALL);
     const struct fallow_stats *heap = &of.all.stats;
     fmt_str(f, "{\"jemalloc\":{\"version\":\"fallow\",\"arenas\":{");
-    stats_pair(f, "narenas", arena_count(), "},\"stats\":{");
+    stats_pair(f, "narenas", ctl_arena_count(), "},\"stats\":{");
     stats_pair(f, "allocated", inventory_live_bytes(&of.all), ",");
     stats_pair(f, "active", heap->active_bytes, ",");
     stats_pair(f, "metadata", heap->metadata_bytes, ",");

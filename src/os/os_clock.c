@@ -32,12 +32,20 @@ static clock_function clock_find(void) {
     return function;
 }
 
-uint64_t os_clock_coarse_ns(void) {
+static uint64_t clock_ns(clockid_t which) {
     /* Cannot fail: the clock exists since 2.6.32 and the pointer is good. */
     struct timespec now = {0};
     clock_function clock = atomic_load_explicit(&clock_known, memory_order_relaxed);
     if (unlikely(clock == NULL))
         clock = clock_find();
-    (void)clock(CLOCK_MONOTONIC_COARSE, &now);
+    (void)clock(which, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+uint64_t os_clock_coarse_ns(void) {
+    return clock_ns(CLOCK_MONOTONIC_COARSE);
+}
+
+uint64_t os_clock_fine_ns(void) {
+    return clock_ns(CLOCK_MONOTONIC);
 }

@@ -54,7 +54,7 @@ cat "$scratch/libc" >>"$scratch/must"
         done
     done
     grep -oE '\bfallow_[a-z_]+ *\(' "$FALLOW_SOURCE/include/fallow/fallow.h" | tr -d ' ('
-    echo dlopen
+    printf '%s\n' dlopen dlmopen
     # jemalloc's, with and without the prefix.
     for name in {mall,rall,xall,sall,nall,dall,sdall}ocx mallctl{,nametomib,bymib} malloc_{stats_print,message,conf}; do
         echo "$name"

@@ -29,6 +29,9 @@ static void free_somewhere(void *p, void (*deep_free)(void *)) {
     turn++ % 2 == 0 ? deep_free(p) : free(p);
 }
 
+static const char *const second_names[] = {"__libc_malloc", "__libc_valloc", "__libc_pvalloc",
+                                           "valloc", "pvalloc"};
+
 int main(void) {
     under_test_needs_fallow();
     void *library = dlopen("libcheck_deepbind.so", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
@@ -53,6 +56,15 @@ int main(void) {
     void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     CHECK(libc != NULL);
     free_somewhere(find(libc, "malloc").malloc(100), find(libc, "free").free);
+    CHECK(dlclose(library) == 0);
+    library = dlmopen(LM_ID_BASE, "libcheck_deepbind.so", RTLD_NOW | RTLD_DEEPBIND);
+    CHECK_THAT(library, "%s", dlerror());
+    deep_free = find(library, "deep_free").free;
+    free_somewhere(find(library, "deep_print").print(1), deep_free);
+    free_somewhere(find(library, "deep_copy").copy("text"), deep_free);
+    /* glibc's are all replaced, also by its second names. */
+    for (size_t i = 0; i < sizeof second_names / sizeof *second_names; i++)
+        free_somewhere(find(libc, second_names[i]).malloc(100), deep_free);
     CHECK(dlclose(library) == 0);
     under_test_check_law();
     return 0;

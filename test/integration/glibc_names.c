@@ -145,8 +145,18 @@ static void glibc_has_no_heap(void) {
     fclose(maps);
 }
 
+/* Before the constructor of any library has run. */
+static size_t early_bytes = SIZE_MAX;
+
+static void early(void) {
+    early_bytes = mallinfo2().hblkhd;
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const early_call)(void) = early;
+
 int main(void) {
     under_test_needs_fallow();
+    CHECK(early_bytes == 0);
     options();
     blocks_are_counted();
     large_ones_too();

@@ -79,6 +79,26 @@ static void in_place(void) {
     CHECK(got >= 5 << 20 && got == sallocx(large, 0));
     CHECK(large[0] == 0x55 && large[(5 << 20) - 1] == 0x55);
     dallocx(large, 0);
+    /* What cannot grow does not shrink either. */
+    large = mallocx(1 << 20, 0);
+    CHECK(large != NULL);
+    CHECK(xallocx(large, 300 << 10, (size_t)16 << 40, 0) == sallocx(large, 0));
+    CHECK(sallocx(large, 0) >= 1 << 20);
+    dallocx(large, 0);
+}
+
+/* What lies between the size asked for and the real one is kept, too: zeroes stay so. */
+static void up_and_down_reads_as_zero(void) {
+    for (int lg = 0; lg <= 8; lg += 4) {
+        int flags = MALLOCX_ZERO | MALLOCX_LG_ALIGN(lg);
+        unsigned char *p = mallocx(1000, flags);
+        static const size_t sizes[] = {400, 800, 100, 5000, 3000, 300000, 200000, 400000};
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            p = rallocx(p, sizes[i], flags);
+            CHECK(p && is_zero(p, sallocx(p, 0)));
+        }
+        dallocx(p, 0);
+    }
 }
 
 #define READ(name, type)                                                                           \
@@ -201,7 +221,9 @@ static void purging_one_arena(void) {
     CHECK(mallctlbymib(mib, depth, NULL, NULL, NULL, 0) == 0);
     CHECK(mallctl("arena.0.decay", NULL, NULL, NULL, 0) == 0);
     CHECK(READ("arenas.dirty_decay_ms", ssize_t) >= -1);
-    CHECK(READ("thread.arena", unsigned) < READ("arenas.narenas", unsigned));
+    unsigned own = READ("thread.arena", unsigned);
+    CHECK(own < READ("arenas.narenas", unsigned));
+    CHECK(mallctl("thread.arena", NULL, NULL, &own, sizeof own) == 0);
 }
 
 static void thread_caches(void) {
@@ -250,6 +272,7 @@ int main(void) {
     alignments();
     growing_reads_as_zero();
     in_place();
+    up_and_down_reads_as_zero();
     errors();
     classes();
     statistics();
