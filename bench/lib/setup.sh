@@ -13,6 +13,12 @@ setup_programs=(
     sqlite3:sqlite3 perl:perl g++:g++ xz:xz-utils redis-server:redis-server redis-benchmark:redis-tools
 )
 
+# Those of bench/run programs besides.
+setup_more_programs=(
+    clang++:clang php:php-cli ruby:ruby node:nodejs java:default-jre-headless javac:default-jdk-headless git:git
+    ffmpeg:ffmpeg convert:imagemagick psql:postgresql
+)
+
 setup_has() {
     case $1 in
         *.so*) PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep "[[:space:]]$1 " >/dev/null ;;
@@ -55,6 +61,7 @@ setup_packages() {
     case $1 in
         ebizzy | purge) tools+=(gnuplot:gnuplot-nox) ;;
         suite) tools+=(gnuplot:gnuplot-nox) others+=("${setup_programs[@]}") ;;
+        programs) tools+=(gnuplot:gnuplot-nox) others+=("${setup_programs[@]}" "${setup_more_programs[@]}") ;;
         instructions) tools+=(valgrind:valgrind) ;;
         start) tools+=(strace:strace) ;;
     esac

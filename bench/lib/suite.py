@@ -1,5 +1,5 @@
 """bench/run suite: known shapes of load and whole programs over Fallow and its peers, interleaved, with tables, files
-and a chart; or over two builds of Fallow."""
+and a chart; or over two builds of Fallow. bench/run programs is the same with other rows."""
 
 import csv
 import datetime
@@ -23,8 +23,8 @@ COLUMNS = ("row", "allocator", "round", "watched", "seconds", "wall_s", "user_s"
            "peak_honest_kib", "samples", "flushed_rss_kib", "flushed_honest_kib")
 
 
-def parse():
-    parser = common.parser("suite", "Time and memory of known shapes of load and of whole programs, interleaved.")
+def parse(name, summary, rows):
+    parser = common.parser(name, summary)
     parser.add_argument("--quick", action="store_true", help="fewer rows, one round of each kind: rough")
     parser.add_argument("--rows", type=lambda text: text.split(","), metavar="NAME,...",
                         help="of those that --list names; may have * in it")
@@ -39,7 +39,8 @@ def parse():
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 5)
     options.memory_rounds = options.memory_rounds or (1 if options.quick else 3 if options.against else 2)
-    options.chosen_rows, unknown = suite_rows.choose(options.rows, options.quick)
+    options.name = name
+    options.chosen_rows, unknown = suite_rows.choose(rows, options.rows, options.quick)
     if unknown:
         parser.error(f"--rows: no row {', '.join(unknown)}; --list names them")
     unknown = set(options.only or ()) - {a.key for a in allocators.DEFAULTS}
@@ -52,9 +53,9 @@ def parse():
     return options
 
 
-def print_rows():
-    rows = [[row.key, row.label, row.kind, str(row.threads), "yes" if row.quick else ""] for row in suite_rows.ROWS]
-    print("\n".join(common.table(["name", "what", "kind", "threads", "quick"], rows)))
+def print_rows(rows):
+    lines = [[row.key, row.label, row.kind, str(row.threads), "yes" if row.quick else ""] for row in rows]
+    print("\n".join(common.table(["name", "what", "kind", "threads", "quick"], lines)))
 
 
 def choose_allocators(options):
@@ -98,10 +99,11 @@ def plan(options, rows, chosen, skipped):
     return steps
 
 
-def run_all(options, steps):
+def run_all(options, rows, steps):
     progress = common.Progress(len(steps), sum(row.weight for _, _, row, *_ in steps))
     runs = []
     with suite_run.scratch() as directory:
+        suite_run.prepare(rows, directory)
         for number, watched, row, allocator, path in steps:
             figures = suite_run.run(options, row, allocator, path, directory, watched)
             runs.append({"row": row.key, "allocator": allocator.key, "round": number, "watched": watched, **figures})
@@ -145,12 +147,13 @@ def write_json(path, options, where, chosen, rows, cells, runs, notes, date):
         file.write("\n")
 
 
-def main():
+def main(name="suite", summary="Time and memory of known shapes of load and of whole programs, interleaved.",
+         all_rows=suite_rows.ROWS):
     for number in (signal.SIGTERM, signal.SIGHUP):  # what was started is ended
         signal.signal(number, lambda *_: sys.exit("bench/run: ended from outside, nothing written"))
-    options = parse()
+    options = parse(name, summary, all_rows)
     if options.list:
-        print_rows()
+        print_rows(all_rows)
         return
     chosen = choose_allocators(options)
     if not chosen:
@@ -162,7 +165,7 @@ def main():
     if not rows:
         common.fail(" ".join(["there is nothing to measure.", *notes]))
 
-    runs = run_all(options, plan(options, rows, chosen, skipped))
+    runs = run_all(options, rows, plan(options, rows, chosen, skipped))
     cells = suite_figures.summarize(runs)
     warnings = caveats(options, where)
     if options.against:
@@ -174,7 +177,7 @@ def main():
 
     directory = os.path.join(options.output, date.strftime("%Y-%m-%d-%H%M%S"))
     os.makedirs(directory, exist_ok=True)
-    base = os.path.join(directory, "suite")
+    base = os.path.join(directory, name)
     write_csv(f"{base}.csv", runs)
     write_json(f"{base}.json", options, where, chosen, rows, cells, runs, notes + warnings, date)
     with open(f"{base}.txt", "w", encoding="utf-8") as file:
@@ -186,8 +189,12 @@ def main():
     print(f"\n{common.shown(base)}.{{{','.join(written)}}}, also in {common.shown(options.output)}/latest")
 
 
-if __name__ == "__main__":
+def run_command(*arguments):
     try:
-        main()
+        main(*arguments)
     except KeyboardInterrupt:
         sys.exit("\nbench/run: interrupted, nothing written")
+
+
+if __name__ == "__main__":
+    run_command()

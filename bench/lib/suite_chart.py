@@ -60,11 +60,11 @@ def _placed(texts, spots):
     return result
 
 
-def _title(relative, base):
+def _title(options, relative, base):
     if "fallow" not in relative or base != "glibc":
-        return "Time and memory over the suite"
+        return f"Time and memory over the {options.name}"
     time, memory = relative["fallow"]
-    return f"Over the suite, Fallow takes {time:.2f} of glibc's time and {memory:.2f} of its memory"
+    return f"Over the {options.name}, Fallow takes {time:.2f} of glibc's time and {memory:.2f} of its memory"
 
 
 def script(options, where, chosen, rows, cells, warnings, date):
@@ -98,8 +98,10 @@ def script(options, where, chosen, rows, cells, warnings, date):
                   chart.label(texts[key][1], x, y + 12, 11, chart.FAINT, align, height=HEIGHT) + boxed]
     below = (f"Geometric means over {count} rows, relative to {base} (dashed). Towards the lower left is better: less "
              "time, less memory.")
-    footer = f"bench/run suite: time, {common.rounds(options)}; peak honest RSS (Rss - LazyFree) in rounds of its own."
-    lines += [chart.label(_title(relative, base), chart.MARGIN_LEFT, 42, 22, chart.INK, bold=True, height=HEIGHT),
+    footer = (f"bench/run {options.name}: time, {common.rounds(options)}; peak honest RSS (Rss - LazyFree) in rounds of "
+              "its own.")
+    title = _title(options, relative, base)
+    lines += [chart.label(title, chart.MARGIN_LEFT, 42, 22, chart.INK, bold=True, height=HEIGHT),
               chart.label(below, chart.MARGIN_LEFT, 78, 13, chart.FAINT, height=HEIGHT),
               chart.label(f"Peak honest RSS, × {base}", chart.MARGIN_LEFT, TOP - 18, 13, chart.INK, bold=True,
                           height=HEIGHT),

@@ -20,6 +20,7 @@ class Row:
     needs: tuple = ()  # (command, Debian's package) pairs that may be missing
     forks: bool = False  # its work is done by processes that it starts
     settings: tuple = ()  # (name, value) pairs of its environment
+    prepare: tuple = ()  # a command that makes its input, once, before anything is measured
 
     @property
     def whole(self):
@@ -93,12 +94,12 @@ ROWS = (
 )
 
 
-def choose(patterns, quick):
+def choose(rows, patterns, quick):
     """(the rows that the patterns, or all, name; the patterns that name none)"""
     if not patterns:
-        return [row for row in ROWS if row.quick or not quick], []
-    chosen = [row for row in ROWS if any(fnmatch.fnmatchcase(row.key, pattern) for pattern in patterns)]
-    return chosen, [pattern for pattern in patterns if not fnmatch.filter([row.key for row in ROWS], pattern)]
+        return [row for row in rows if row.quick or not quick], []
+    chosen = [row for row in rows if any(fnmatch.fnmatchcase(row.key, pattern) for pattern in patterns)]
+    return chosen, [pattern for pattern in patterns if not fnmatch.filter([row.key for row in rows], pattern)]
 
 
 def missing(row):
@@ -106,6 +107,6 @@ def missing(row):
     return [package for command, package in row.needs if not shutil.which(command)]
 
 
-def command(row, programs, scratch):
+def command(arguments, programs, scratch):
     places = {"programs": programs, "scratch": scratch, "python": sys.executable}
-    return [argument.format(**places) for argument in row.command]
+    return [argument.format(**places) for argument in arguments]

@@ -29,6 +29,16 @@ def scratch():
     return directory
 
 
+def prepare(rows, directory):
+    """Makes the inputs of the rows that have any."""
+    for row in rows:
+        if row.prepare:
+            command = suite_rows.command(row.prepare, PROGRAMS, directory)
+            environment = _environment(row, allocators.ALL[0], "")
+            with suite_process.Process(f"the input of {row.key}", command, environment) as process:
+                process.finish()
+
+
 def own_malloc(row):
     """The allocator that a server is linked with itself, or ''. Nothing preloaded is then not glibc."""
     if row.kind != suite_rows.SERVER:
@@ -45,7 +55,7 @@ def run(options, row, allocator, path, directory, watched):
     """The figures of one run; peak_honest_kib only if watched."""
     if row.kind == suite_rows.SERVER:
         return _run_server(row, allocator, path, directory, watched)
-    command = suite_rows.command(row, PROGRAMS, directory)
+    command = suite_rows.command(row.command, PROGRAMS, directory)
     if not row.whole:
         command = [common.program(options, command[0]), *command[1:], "--json"]
     watch = suite_process.Watch(path) if watched else None
@@ -109,7 +119,7 @@ def _ask(connection, text, expected):
 def _run_server(row, allocator, path, directory, watched):
     """The time is that of the client, which runs on glibc; all else is the server's."""
     watch = suite_process.Watch(path) if watched else None
-    client_command = [*suite_rows.command(row, PROGRAMS, directory), os.path.join(directory, "socket")]
+    client_command = [*suite_rows.command(row.command, PROGRAMS, directory), os.path.join(directory, "socket")]
     after = {}
     with _server(allocator, path, directory) as server, _connect(server, directory) as connection:
         with suite_process.Process("redis-benchmark", client_command,
