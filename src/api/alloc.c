@@ -1,4 +1,4 @@
-/* The slow half of the malloc family: sizes above the table, other threads' objects, large blocks,
+/* The slow half of the malloc family: empty and full bins of the cache, large blocks,
    alignment, realloc, and the conventions about errno. free() and its kin keep errno, since nothing
    below sets it; what fails sets it here. Purges that are due happen at the end of slow calls, when
    no lock is held. */
