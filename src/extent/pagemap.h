@@ -27,19 +27,20 @@ enum { PAGEMAP_LEAF_SHIFT = 32 };
 
 typedef _Atomic uintptr_t pagemap_entry;
 
-enum { PAGEMAP_TAG_SHIFT = 56 };
+enum {
+    PAGEMAP_TAG_SHIFT = 56,
+    PAGEMAP_TAG_BYTE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 7 : 0,
+};
 
 extern _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
 
-/* The entry of `p`, 0 if there is none. Any address may be asked for: bits above the 48th (a pointer
-   tag on aarch64) are ignored. */
-static always_inline uintptr_t pagemap_read(const void *p) {
+/* The entry of `p`, or NULL. Any address may be asked for: bits above the 48th (a pointer tag on aarch64) are
+   ignored. */
+static always_inline pagemap_entry *pagemap_find(const void *p) {
     uintptr_t address = (uintptr_t)p;
     uint16_t top = (uint16_t)(address >> PAGEMAP_LEAF_SHIFT);
     pagemap_entry *leaf = atomic_load_explicit(&pagemap_root[top], memory_order_acquire);
-    if (unlikely(leaf == NULL))
-        return 0;
-    return atomic_load_explicit(&leaf[(uint32_t)address >> GRANULE_SHIFT], memory_order_acquire);
+    return likely(leaf != NULL) ? &leaf[(uint32_t)address >> GRANULE_SHIFT] : NULL;
 }
 
 static always_inline struct extent *pagemap_extent(uintptr_t entry) {
@@ -48,12 +49,17 @@ static always_inline struct extent *pagemap_extent(uintptr_t entry) {
 
 /* The descriptor of the extent that holds `p`, or NULL. */
 static always_inline struct extent *pagemap_get(const void *p) {
-    return pagemap_extent(pagemap_read(p));
+    pagemap_entry *entry = pagemap_find(p);
+    return entry != NULL ? pagemap_extent(atomic_load_explicit(entry, memory_order_acquire)) : NULL;
 }
 
-/* The tag of the extent that holds `p`, or 0. */
+/* The tag of the extent that holds `p`, or 0: one byte of the entry. */
 static always_inline size_t pagemap_tag(const void *p) {
-    return pagemap_read(p) >> PAGEMAP_TAG_SHIFT;
+    pagemap_entry *entry = pagemap_find(p);
+    if (unlikely(entry == NULL))
+        return 0;
+    _Atomic uint8_t *bytes = (_Atomic uint8_t *)entry;
+    return atomic_load_explicit(&bytes[PAGEMAP_TAG_BYTE], memory_order_acquire);
 }
 
 /* Makes entries for [base, base + bytes) possible. False when out of memory. */

@@ -81,9 +81,11 @@ static always_inline void cache_mark(struct cache *cache, size_t bin) {
 static always_inline bool cache_pop(struct cache *cache, size_t bin, void **p) {
     cache_mark(cache, bin);
     void **top = CACHE_READ(cache->top[bin]);
+    forget_pointer(cache);
     if (unlikely(top <= CACHE_READ(cache->bottom[bin])))
         return false;
-    CACHE_WRITE(cache->top[bin], top - 1);
+    forget_pointer(cache);
+    CACHE_WRITE(cache->top[bin], CACHE_READ(cache->top[bin]) - 1);
     *p = top[-1];
     return true;
 }
@@ -92,10 +94,12 @@ static always_inline bool cache_pop(struct cache *cache, size_t bin, void **p) {
 static always_inline bool cache_push(struct cache *cache, size_t bin, void *p) {
     cache_mark(cache, bin);
     void **top = CACHE_READ(cache->top[bin]);
+    forget_pointer(cache);
     if (unlikely(top >= CACHE_READ(cache->limit[bin])) || unlikely(top[-1] == p))
         return false;
     *top = p;
-    CACHE_WRITE(cache->top[bin], top + 1);
+    forget_pointer(cache);
+    CACHE_WRITE(cache->top[bin], CACHE_READ(cache->top[bin]) + 1);
     return true;
 }
 

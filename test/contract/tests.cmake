@@ -17,4 +17,11 @@ if(plain_possible)
         $<TARGET_FILE:fallow-usemem> $<TARGET_FILE:fallow-latency>)
     fallow_script(contract.suite SCRIPT contract/suite.sh ARGS $<TARGET_FILE:fallow-suite>)
     fallow_script(contract.ebizzy SCRIPT contract/ebizzy.sh ARGS $<TARGET_FILE:fallow-ebizzy>)
+    if(FALLOW_UNITY AND NOT FALLOW_DEBUG) # what users get
+        string(REGEX REPLACE "\\..*" "" major "${CMAKE_C_COMPILER_VERSION}")
+        string(REPLACE "GNU" "gcc" compiler "${CMAKE_C_COMPILER_ID}-${major}")
+        string(TOLOWER ${compiler} compiler)
+        fallow_script(contract.instructions SCRIPT contract/instructions.sh
+            ARGS $<TARGET_FILE:fallow-pairs> ${compiler})
+    endif()
 endif()
