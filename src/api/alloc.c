@@ -39,15 +39,10 @@ static noinline_cold void alloc_sweep(struct heap *own, uint64_t now_ns) {
     holes_poll(&batch, own, now_ns);
 }
 
-/* The end of every slow call. First, with the heap still in hand, its epoch; then, with no lock held,
+/* The end of some slow calls. First, with the heap still in hand, its epoch; then, with no lock held,
    the purges that are due: in the heap's arena, in the space, and in one other arena, in turn, whose
    threads may be asleep. With immediate purging in all of them: the caller may have freed into any. */
-static void alloc_leave(struct heap *heap) {
-    unsigned turn = ++heap->turn;
-    if (!heap->touched && turn % ALLOC_POLL_TURNS != 0) {
-        thread_leave(heap);
-        return;
-    }
+static __attribute__((__noinline__)) void alloc_leave_polling(struct heap *heap, unsigned turn) {
     heap->touched = false;
     uint64_t now_ns = os_clock_coarse_ns();
     struct arena *arena = heap->arena;
@@ -74,6 +69,15 @@ static void alloc_leave(struct heap *heap) {
     }
     for (unsigned i = 0; i < n; i++)
         purge_poll(&arena_at(i)->domain, now_ns);
+}
+
+/* The end of every slow call. */
+static inline void alloc_leave(struct heap *heap) {
+    unsigned turn = ++heap->turn;
+    if (heap->touched || turn % ALLOC_POLL_TURNS == 0)
+        alloc_leave_polling(heap, turn);
+    else
+        thread_leave(heap);
 }
 
 /* An object of `class`; `*zero` as in heap_malloc_slow(). */

@@ -6,6 +6,7 @@
 #include "metadata.h"
 #include "os_advise.h"
 #include "os_map.h"
+#include "os_thread.h"
 
 _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
 
@@ -55,7 +56,12 @@ void pagemap_set(const void *base, size_t granules, struct extent *extent, uint8
 }
 
 struct extent *pagemap_take(const void *p) {
-    return pagemap_extent(atomic_exchange_explicit(pagemap_entry_of(p), 0, memory_order_acq_rel));
+    pagemap_entry *entry = pagemap_entry_of(p);
+    if (!os_thread_is_alone())
+        return pagemap_extent(atomic_exchange_explicit(entry, 0, memory_order_acq_rel));
+    struct extent *extent = pagemap_extent(atomic_load_explicit(entry, memory_order_relaxed));
+    atomic_store_explicit(entry, 0, memory_order_relaxed);
+    return extent;
 }
 
 void pagemap_visit(void (*visit)(void *base, size_t bytes, void *context), void *context) {

@@ -11,9 +11,9 @@
 #include "pagemap.h"
 #include "purge_thread.h"
 
-/* Granules for a block; a multiple of the page size where pages are larger than granules. */
-static size_t large_granules(size_t bytes) {
-    return granules_of_bytes(align_up(bytes, max_size(os_page_size(), GRANULE_BYTES)));
+/* What an extent is a multiple of: a granule, or a page where pages are larger. */
+static size_t large_unit(void) {
+    return max_size(os_page_size(), GRANULE_BYTES);
 }
 
 /* The block's life begins. */
@@ -26,8 +26,7 @@ static void *large_begin(struct extent *extent, size_t usable) {
 
 void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
     size_t usable = align_up(max_size(bytes, 1), os_page_size());
-    size_t granules = large_granules(usable);
-    size_t step = max_size(align, max_size(os_page_size(), GRANULE_BYTES)) >> GRANULE_SHIFT;
+    size_t unit = large_unit(), granules = granules_of_bytes(align_up(usable, unit));
     struct extent *extent = warm_take(&heap->warm, granules, align);
     if (extent != NULL) {
         if (zero)
@@ -35,6 +34,7 @@ void *large_alloc(struct heap *heap, size_t bytes, size_t align, bool zero) {
         return large_begin(extent, usable);
     }
     heap->touched = true;
+    size_t step = max_size(align, unit) >> GRANULE_SHIFT;
     if (granules > CHUNK_GRANULES || step > CHUNK_GRANULES) {
         size_t chunk_step = step > CHUNK_GRANULES ? step / CHUNK_GRANULES : 1;
         extent = huge_take(heap->arena, granules, chunk_step, zero);
@@ -111,7 +111,7 @@ static bool large_resize_in_chunk(struct extent *extent, size_t granules) {
 
 bool large_resize(struct heap *heap, struct extent *extent, size_t bytes) {
     size_t usable = align_up(max_size(bytes, 1), os_page_size());
-    size_t granules = large_granules(usable);
+    size_t granules = granules_of_bytes(align_up(usable, large_unit()));
     bool in_chunk = extent->granules <= CHUNK_GRANULES && extent->chunk->domain != NULL;
     if (in_chunk && granules <= CHUNK_GRANULES) {
         if (!large_resize_in_chunk(extent, granules))

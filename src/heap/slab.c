@@ -3,7 +3,6 @@
 #include "slab.h"
 
 #include "counters.h"
-#include "options.h"
 #include "os_assert.h"
 #include "os_page.h"
 #include "os_thread.h"
@@ -95,9 +94,9 @@ void *slab_take_fresh(struct extent *slab) {
     return chunk_extent_base(slab) + (size_t)slab->fresh++ * slab_shapes[slab->class].object_bytes;
 }
 
-/* Compare-and-swap on the ownership word; without threads, a purge thread included, a store will do. */
+/* Compare-and-swap on the ownership word. */
 static bool slab_swap_remote(struct extent *slab, uintptr_t from, uintptr_t to) {
-    if (os_thread_is_single() && options.purge_thread != PURGE_THREAD_ALWAYS) {
+    if (os_thread_is_alone()) {
         if (atomic_load_explicit(&slab->remote, memory_order_relaxed) != from)
             return false;
         atomic_store_explicit(&slab->remote, to, memory_order_relaxed);

@@ -160,10 +160,8 @@ static struct heap *thread_shared_locked(void) {
     return heap;
 }
 
-struct heap *thread_enter(void) {
-    struct heap *heap = thread_self.heap;
-    if (heap != NULL)
-        return heap;
+noinline_cold struct heap *thread_enter_without(void) {
+    struct heap *heap;
     if (atomic_load_explicit(&thread_started, memory_order_acquire) &&
         thread_rounds != THREAD_RETIRED && (heap = thread_birth()) != NULL)
         return heap;
@@ -174,9 +172,8 @@ struct heap *thread_enter(void) {
     return heap;
 }
 
-void thread_leave(struct heap *heap) {
-    if (heap->shared)
-        os_lock_release(&shared_heap_lock);
+noinline_cold void thread_leave_shared(void) {
+    os_lock_release(&shared_heap_lock);
 }
 
 void thread_start(void) {

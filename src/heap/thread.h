@@ -27,10 +27,21 @@ static always_inline void thread_mark(struct extent *slab) {
     atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* The rest of the two functions below: of a thread without a heap, and of a shared heap. */
+struct heap *thread_enter_without(void);
+void thread_leave_shared(void);
+
 /* The heap the calling thread may use now: its own, or a shared one, with its lock held until
    thread_leave(). NULL only when out of memory. */
-struct heap *thread_enter(void);
-void thread_leave(struct heap *heap);
+static inline struct heap *thread_enter(void) {
+    struct heap *heap = thread_self.heap;
+    return likely(heap != NULL) ? heap : thread_enter_without();
+}
+
+static inline void thread_leave(struct heap *heap) {
+    if (unlikely(heap->shared))
+        thread_leave_shared();
+}
 
 /* From the library's constructor: threads may have heaps of their own from now on. */
 void thread_start(void);

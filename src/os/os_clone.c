@@ -117,6 +117,8 @@ static void clone_mask(int how, const uint64_t *mask, uint64_t *old) {
     os_syscall4(SYS_rt_sigprocmask, how, (long)mask, (long)old, CLONE_SIGSET_BYTES);
 }
 
+bool os_thread_has_cloned;
+
 long os_clone_start(struct os_clone *clone, void (*body)(void), const void *far) {
     if (FALLOW_TSAN)
         return -ENOSYS; /* it has to know of every thread */

@@ -1,10 +1,12 @@
 /* A lock of one word that sleeps on a futex. Not recursive. In debug builds every acquisition is
-   checked against lock_ranks.def; a lock of zeroes is a free lock without a rank, never checked. */
+   checked against lock_ranks.def; a lock of zeroes is a free lock without a rank, never checked.
+   While the process has one thread it is taken and freed by plain stores. */
 #pragma once
 
 #include <stdatomic.h>
 
 #include "os_assert.h"
+#include "os_thread.h"
 
 enum os_lock_rank {
     RANK_none,
@@ -58,6 +60,10 @@ static inline bool os_lock_is_held(struct os_lock *lock) {
 
 static inline bool os_lock_take_if_free(struct os_lock *lock) {
     uint32_t free_word = OS_LOCK_FREE;
+    if (os_thread_is_alone() && !os_lock_is_held(lock)) {
+        atomic_store_explicit(&lock->word, OS_LOCK_HELD, memory_order_relaxed);
+        return true;
+    }
     return atomic_compare_exchange_strong_explicit(&lock->word, &free_word, OS_LOCK_HELD,
                                                    memory_order_acquire, memory_order_relaxed);
 }
@@ -79,6 +85,10 @@ static inline bool os_lock_try(struct os_lock *lock) {
 
 static inline void os_lock_release(struct os_lock *lock) {
     os_lock_order_leave(lock);
+    if (os_thread_is_alone()) {
+        atomic_store_explicit(&lock->word, OS_LOCK_FREE, memory_order_release);
+        return;
+    }
     uint32_t was = atomic_exchange_explicit(&lock->word, OS_LOCK_FREE, memory_order_release);
     if (unlikely(was == OS_LOCK_CONTENDED))
         os_lock_release_slow(lock);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "os_syscall.h"
@@ -28,6 +29,14 @@ extern char os_thread_single __asm__("__libc_single_threaded") __attribute__((__
 
 static inline bool os_thread_is_single(void) {
     return &os_thread_single != NULL && os_thread_single;
+}
+
+/* os_clone_start() has been called: there is, or was, a thread that libc does not know of. */
+extern bool os_thread_has_cloned;
+
+/* Nobody else can be in this library's memory: what takes an atomic instruction with threads, a store does. */
+static inline bool os_thread_is_alone(void) {
+    return os_thread_is_single() && !os_thread_has_cloned;
 }
 
 /* Lets another thread run on this CPU: sched_yield. */

@@ -41,6 +41,7 @@ Test(clone, runs_apart_and_ends) {
         atomic_store(&seen_mine, -1);
         long id = os_clone_start(&clone_memory, look, &mine);
         cr_assert_gt(id, 0);
+        cr_assert_not(os_thread_is_alone(), "libc does not know, but this library has to");
         wait_for_end();
         cr_assert_eq(atomic_load(&seen_mine), 0); /* not this thread's 7, nor the last one's 9 */
         cr_assert_eq(mine, 7);
