@@ -15,6 +15,7 @@ import suite_rows
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "suite_programs")
 AFTER_FLUSH_S = 1
+_WATCH_TRIES = 5
 _SERVER = ("redis-server", "--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "no",
            "--loglevel", "warning")
 
@@ -52,7 +53,16 @@ def own_malloc(row):
 
 
 def run(options, row, allocator, path, directory, watched):
-    """The figures of one run; peak_honest_kib only if watched."""
+    """The figures of one run; peak_honest_kib only if watched. A process that ended before anybody saw what it held is
+    run again; if that is of no use, its peak of kernel RSS counts, which cannot be less."""
+    for _ in range(_WATCH_TRIES):
+        figures = _run_once(options, row, allocator, path, directory, watched)
+        if not watched or figures["peak_honest_kib"]:
+            return figures
+    return {**figures, "peak_honest_kib": figures["peak_rss_kib"]}
+
+
+def _run_once(options, row, allocator, path, directory, watched):
     if row.kind == suite_rows.SERVER:
         return _run_server(row, allocator, path, directory, watched)
     command = suite_rows.command(row.command, PROGRAMS, directory)
