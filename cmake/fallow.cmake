@@ -4,6 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 option(FALLOW_DEBUG "Check assertions, invariants and the lock order" OFF)
+option(FALLOW_LOCK_TIMES "Print at exit how long each lock was held" OFF)
 option(FALLOW_UNITY "Compile each library as one translation unit" OFF)
 option(FALLOW_WERROR "Warnings are errors" OFF)
 set(FALLOW_SANITIZE "" CACHE STRING "Arguments of -fsanitize=, such as address,undefined")
@@ -21,7 +22,8 @@ target_compile_options(fallow_flags INTERFACE
 target_compile_options(fallow_flags INTERFACE 
     $<$<AND:$<C_COMPILER_ID:Clang>,$<CONFIG:Debug,RelWithDebInfo>>:-gdwarf-4>)
 target_compile_definitions(fallow_flags INTERFACE
-    _GNU_SOURCE FALLOW_DEBUG=$<BOOL:${FALLOW_DEBUG}>)
+    _GNU_SOURCE FALLOW_DEBUG=$<BOOL:${FALLOW_DEBUG}>
+    FALLOW_LOCK_TIMES=$<BOOL:${FALLOW_LOCK_TIMES}>)
 if(FALLOW_SANITIZE)
     target_compile_options(fallow_flags INTERFACE
         -fsanitize=${FALLOW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -75,12 +75,16 @@ setup_packages() {
     fi
 }
 
-# The library and the benchmarks: not the tests, whose needs are test/run's.
-setup_build() {
-    local log=$1/build/bench-build.log
+# The library and the benchmarks: not the tests, whose needs are test/run's. `contention` has a build of its own.
+setup_build() { # setup_build FOLDER COMMAND
+    local log=$1/build/bench-build.log folder=build/release options=()
+    if [ "$2" = contention ]; then
+        folder=build/lock-times options=(-D FALLOW_LOCK_TIMES=ON)
+    fi
     mkdir -p "$1/build"
-    echo "Building the library and the benchmarks, preset release"
-    if ! (cd "$1" && cmake --preset release && cmake --build --preset release --target fallow-bench) >"$log" 2>&1; then
+    echo "Building the library and the benchmarks, preset release, in $folder"
+    if ! (cd "$1" && cmake --preset release -B $folder "${options[@]}" &&
+        cmake --build $folder --target fallow-bench) >"$log" 2>&1; then
         tail -n 30 "$log" >&2
         echo "bench/run: the build failed; all of its output is in $log" >&2
         exit 1

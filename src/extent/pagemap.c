@@ -8,7 +8,7 @@
 #include "os_map.h"
 #include "os_thread.h"
 
-_Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
+cache_aligned _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
 
 static bool pagemap_add_leaf(size_t top) {
     size_t bytes = PAGEMAP_LEAF_BYTES;

@@ -46,18 +46,20 @@ enum {
 #define CACHE_NO_BOTTOM ((void **)UINTPTR_MAX)
 
 struct cache {
-    void **top[CACHE_BINS];    /* where the next goes; slots below it hold free objects, */
-    void **bottom[CACHE_BINS]; /* down to this; raised now and then, to see what is never needed */
-    void **limit[CACHE_BINS];  /* full when `top` is here */
-    _Atomic size_t mark;       /* the bin that the owner is at, or was at last */
+    /* Where the next goes; the slots below it hold free objects, down to `bottom`. */
+    cache_aligned void **top[CACHE_BINS];
+    _Atomic size_t mark;                        /* the bin that the owner is at, or was at last */
     uint8_t bin_of[CACHE_TABLE_BYTES / 16 + 1]; /* by (bytes + 15) / 16 */
     uint8_t fill[CACHE_BINS];                   /* objects to fetch when it is next empty */
-    uint8_t taken[CACHE_BINS];                  /* of a drained bin: objects, from the bottom on */
     uint8_t room[CACHE_BINS];                   /* where `limit` is while it is open */
     bool spilled[CACHE_BINS];                   /* there was no room, since it was last empty */
     size_t room_bytes;                          /* of the bins that have more than at first */
+    /* From here on what a drain writes too, on lines of its own: the owner writes those above at every turn. */
+    cache_aligned void **bottom[CACHE_BINS]; /* raised now and then, to see what is never needed */
+    void **limit[CACHE_BINS];                /* full when `top` is here */
+    uint8_t taken[CACHE_BINS];               /* of a drained bin: objects, from the bottom on */
     _Atomic uint64_t seen; /* what it was like when the drain last looked at it; the drain's */
-    void *slots[CLASS_COUNT][1 + CACHE_SLOTS]; /* the first of each stays NULL */
+    cache_aligned void *slots[CLASS_COUNT][1 + CACHE_SLOTS]; /* the first of each stays NULL */
 };
 
 /* Of threads without a heap: all closed. */

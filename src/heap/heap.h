@@ -22,7 +22,7 @@ enum {
 };
 
 struct heap {
-    struct extent *current[CLASS_COUNT];
+    cache_aligned struct extent *current[CLASS_COUNT];
     struct list_node partial[CLASS_COUNT]; /* most recently used first; hardly ever an empty one */
     struct list_node parked;               /* empty slabs of all classes, most recent first */
     size_t parked_bytes;                   /* in them; at most HEAP_PARKED_MAX */

@@ -1,5 +1,5 @@
 /* Orphans: partly used slabs that belong to no heap, left by threads that ended. A list for each size
-   class under one lock. A thread that wants the class adopts one; a thread that frees an object of
+   class, each under a lock of its own. A thread that wants the class adopts one; a thread that frees an object of
    one adopts it by that (slab_claim), and then takes it off the list here. */
 #pragma once
 

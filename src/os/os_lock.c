@@ -37,6 +37,9 @@ static bool os_lock_spin(struct os_lock *lock) {
 }
 
 noinline_cold void os_lock_acquire_slow(struct os_lock *lock) {
+#if FALLOW_LOCK_TIMES
+    os_lock_times_note_wait(lock->rank);
+#endif
     if (os_lock_spin(lock))
         return;
     while (atomic_exchange_explicit(&lock->word, OS_LOCK_CONTENDED, memory_order_acquire) !=

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "os_assert.h"
+#include "os_lock_times.h"
 #include "os_thread.h"
 
 enum os_lock_rank {
@@ -23,6 +24,9 @@ enum os_lock_word { OS_LOCK_FREE, OS_LOCK_HELD, OS_LOCK_CONTENDED };
 struct os_lock {
     _Atomic uint32_t word; /* enum os_lock_word; acquire on taking it, release on freeing it */
     uint32_t rank;         /* constant after init */
+#if FALLOW_LOCK_TIMES
+    uint64_t since; /* os_lock_cycles() when it was taken; the holder's */
+#endif
 };
 
 /* static struct os_lock lock = OS_LOCK_INIT(arena); */
@@ -53,6 +57,20 @@ static inline void os_lock_order_leave(const struct os_lock *lock) {
 }
 #endif
 
+static inline void os_lock_begin(struct os_lock *lock) {
+    os_lock_order_entered(lock);
+#if FALLOW_LOCK_TIMES
+    lock->since = os_lock_cycles();
+#endif
+}
+
+static inline void os_lock_end(const struct os_lock *lock) {
+    os_lock_order_leave(lock);
+#if FALLOW_LOCK_TIMES
+    os_lock_times_note(lock->rank, os_lock_cycles() - lock->since);
+#endif
+}
+
 /* By anyone: a `_locked` function asserts it. */
 static inline bool os_lock_is_held(struct os_lock *lock) {
     return atomic_load_explicit(&lock->word, memory_order_relaxed) != OS_LOCK_FREE;
@@ -72,19 +90,19 @@ static inline void os_lock_acquire(struct os_lock *lock) {
     os_lock_order_enter(lock);
     if (unlikely(!os_lock_take_if_free(lock)))
         os_lock_acquire_slow(lock);
-    os_lock_order_entered(lock);
+    os_lock_begin(lock);
 }
 
 /* Cannot deadlock, so it may be tried out of order. */
 static inline bool os_lock_try(struct os_lock *lock) {
     if (!os_lock_take_if_free(lock))
         return false;
-    os_lock_order_entered(lock);
+    os_lock_begin(lock);
     return true;
 }
 
 static inline void os_lock_release(struct os_lock *lock) {
-    os_lock_order_leave(lock);
+    os_lock_end(lock);
     if (os_thread_is_alone()) {
         atomic_store_explicit(&lock->word, OS_LOCK_FREE, memory_order_release);
         return;
