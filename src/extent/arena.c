@@ -3,6 +3,7 @@
 #include "arena.h"
 
 #include "classes.h"
+#include "first_touch.h"
 #include "metadata.h"
 #include "options.h"
 #include "os_assert.h"
@@ -204,6 +205,8 @@ struct extent *arena_take(struct arena *arena, unsigned n, unsigned step, bits_t
     }
     if (lone)
         space_make_huge(chunk);
+    if (chunk->huge && (chunk->dirty | chunk->lazy) == 0)
+        first_touch_sample(chunk, false);
     os_lock_acquire(&arena->domain.lock);
     chunk->lone = lone && chunk->huge;
     arena->lone_chunks += chunk->lone;

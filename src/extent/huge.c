@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "counters.h"
+#include "first_touch.h"
 #include "os_advise.h"
 #include "os_assert.h"
 #include "os_map.h"
@@ -85,6 +86,30 @@ static bool huge_give_chunks(struct chunk *first, size_t n) {
     return false;
 }
 
+static bool huge_is_clean(const struct chunk *chunk) {
+    return (chunk->dirty | chunk->lazy) == 0;
+}
+
+/* Chunks of a run that nobody has touched shall be on small pages after all. */
+static void huge_renounce(struct chunk *first, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!huge_is_clean(space_chunk_at(first->base + (i << CHUNK_SHIFT))))
+            return;
+    small_pages_keep(first, n);
+    bool kept = atomic_load_explicit(&first->small, memory_order_relaxed);
+    for (size_t i = 0; kept && i < n; i++)
+        space_chunk_at(first->base + (i << CHUNK_SHIFT))->huge = false;
+}
+
+/* Times the first touch of a block; if such are dear, the rest of it does without huge pages. */
+static void huge_sample(struct chunk *first, size_t n) {
+    if (!first->huge || !huge_is_clean(first))
+        return;
+    first_touch_sample(first, true);
+    if (n > 1 && small_pages_are_wanted())
+        huge_renounce(space_chunk_at(first->base + CHUNK_BYTES), n - 1);
+}
+
 struct extent *huge_take(struct arena *arena, size_t granules, size_t step, bool zero) {
     size_t whole = huge_whole(granules);
     unsigned tail = huge_tail(granules);
@@ -100,6 +125,8 @@ struct extent *huge_take(struct arena *arena, size_t granules, size_t step, bool
     }
     if (zero)
         huge_drop(first, n);
+    else
+        huge_sample(first, n);
     huge_occupy_all(arena, first, whole, tail, zero);
     struct extent *extent = &first->extents[0];
     extent->chunk = first;

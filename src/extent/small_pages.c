@@ -2,8 +2,10 @@
    they are counted: an estimate, since neighbours come and go without a lock. */
 #include "small_pages.h"
 
+#include "first_touch.h"
 #include "options.h"
 #include "os_advise.h"
+#include "os_clock.h"
 #include "space.h"
 
 enum { SMALL_PAGES_MAPS_MAX = 200 };
@@ -13,11 +15,16 @@ enum { SMALL_PAGES_CHUNKS = 8 };
 
 static _Atomic int small_pages_maps;
 
+/* A process with so few chunks. */
+static bool small_pages_is_small(void) {
+    return atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) <
+           SMALL_PAGES_CHUNKS - 1 + atomic_load_explicit(&space_heaps, memory_order_relaxed);
+}
+
 bool small_pages_are_wanted(void) {
     return options.thp == THP_NEVER ||
            (options.thp == THP_AUTO &&
-            atomic_load_explicit(&space_mapped_chunks, memory_order_relaxed) <
-                SMALL_PAGES_CHUNKS - 1 + atomic_load_explicit(&space_heaps, memory_order_relaxed));
+            (small_pages_is_small() || first_touch_is_dear(os_clock_coarse_ns())));
 }
 
 static bool small_pages_is_kept(const struct chunk *chunk) {
