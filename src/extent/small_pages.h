@@ -1,6 +1,7 @@
 /* Chunks that the kernel shall leave on small pages: those of a small process, which a huge page would make a
-   larger one where the system gives them to all (THP = always), those that are new while huge pages are dear (first_touch.h), all under thp:never, and those of which a
-   huge page was broken up: else it would be collapsed again, and what had been given back resident anew. */
+   larger one where the system gives them to all (THP = always); new ones while huge pages are dear (first_touch.h); all
+   under thp:never; and those of which a huge page was broken up: else it would be collapsed again, and what had been given
+   back resident anew. */
 #pragma once
 
 #include "chunk.h"
