@@ -41,11 +41,38 @@ static void pairs(size_t alignment, size_t size) {
     }
 }
 
+/* The same when so many are freed together that a thread keeps few of them at hand. */
+static void batches(size_t alignment, size_t size) {
+    enum { TOGETHER = 40 };
+    size_t mapped = 0;
+    for (size_t round = 0; round < 100; round++) {
+        void *blocks[TOGETHER];
+        for (size_t i = 0; i < TOGETHER; i++) {
+            int error = posix_memalign(&blocks[i], alignment, size);
+            CHECK_THAT(error == 0, "posix_memalign(.., %zu, %zu) = %d", alignment, size, error);
+            CHECK((uintptr_t)blocks[i] % alignment == 0);
+        }
+        for (size_t i = 0; i < TOGETHER; i++) {
+            free(blocks[i]);
+        }
+        if (round == 3) {
+            mapped = resident_address_space_bytes();
+        }
+    }
+    size_t now = resident_address_space_bytes();
+    CHECK_THAT(now < mapped + TOGETHER * alignment,
+               "alignment %zu, size %zu: address space grew from %zu to %zu", alignment, size,
+               mapped, now);
+}
+
 int main(void) {
     pairs(huge, huge);
     pairs(huge, 100);
     pairs(huge * 2, huge);
     pairs(65536, huge + 4096);
     pairs(4096, 4096);
+    batches(huge, huge);
+    batches(huge * 2, huge);
+    batches(65536, huge + 4096);
     return 0;
 }

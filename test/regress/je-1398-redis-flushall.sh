@@ -20,15 +20,21 @@ done
 if [ -n "${FALLOW_SO:-}" ]; then
     grep -qF "$(readlink -f "$FALLOW_SO")" /proc/$server/maps || script_fail "redis-server has not loaded the library"
 fi
+# Flushed at once, redis asks for a purge by jemalloc's name for it; flushed in the background, it does not, and time
+# alone gives the memory back. (The report had 3 million keys: FALLOW_TEST_SCALE=300.)
+keys=$((10000 * ${FALLOW_TEST_SCALE:-100}))
+[ $keys -ge 500000 ] || keys=500000
 before=$(rss_mib)
-redis-cli -p $port debug populate 1000000 key 32 >"$scratch/out" || script_fail "populate: $(cat "$scratch/out")"
-full=$(rss_mib)
-[ "$full" -gt $((before + 50)) ] || script_fail "RSS went from $before to only $full MiB"
-redis-cli -p $port flushall >/dev/null
-for _ in $(seq 60); do
-    sleep 0.5
-    [ "$(rss_mib)" -le $((before + (full - before) / 10)) ] && break
+for way in sync async; do
+    redis-cli -p $port debug populate $keys key 32 >"$scratch/out" || script_fail "populate: $(cat "$scratch/out")"
+    full=$(rss_mib)
+    [ "$full" -gt $((before + keys / 20000)) ] || script_fail "RSS went from $before to only $full MiB"
+    redis-cli -p $port flushall $way >/dev/null
+    for _ in $(seq 60); do
+        sleep 0.5
+        [ "$(rss_mib)" -le $((before + (full - before) / 10)) ] && break
+    done
+    after=$(rss_mib)
+    echo "RSS: $before MiB, full $full, after flushall $way $after"
+    [ "$after" -le $((before + (full - before) / 10)) ] || script_fail "$way: $after MiB stay resident after 30 s"
 done
-after=$(rss_mib)
-echo "RSS: $before MiB, full $full, after flushall $after"
-[ "$after" -le $((before + (full - before) / 10)) ] || script_fail "$after MiB stay resident after 30 s"

@@ -26,6 +26,10 @@ fallow_check(regress.je-2054-arenas PROGRAM regress_je-2054-arenas)
 fallow_check(regress.je-2054-arenas.narrowed PROGRAM regress_je-2054-arenas ARGS narrow)
 fallow_check(regress.je-2054-arenas.taskset PROGRAM regress_je-2054-arenas UNDER taskset -c 0)
 
+# What qemu-user's madvise was like, whatever that of today is like.
+fallow_check(regress.je-2005-lying-madvise PROGRAM integration_calloc_zero UNSANITIZED
+    UNDER ${refuse} lies CONF dirty_decay_ms:0,lazy_decay_ms:0)
+
 # Found by attacking Fallow itself.
 fallow_check_program(regress_vfork-first-malloc SOURCES regress/vfork-first-malloc.c)
 fallow_check(regress.vfork-first-malloc PROGRAM regress_vfork-first-malloc UNSANITIZED)
@@ -46,16 +50,19 @@ foreach(way enosys eperm nofree)
 endforeach()
 
 if(plain_possible)
-    foreach(case gp-839-fill-and-free je-473-fork-from-a-heap)
+    foreach(case gp-839-fill-and-free je-335-realloc-doubling je-473-fork-from-a-heap
+            je-1641-forks-of-many-threads)
         fallow_check_program(regress_${case} ONLY plain SOURCES regress/${case}.c)
         fallow_script(regress.${case} SCRIPT regress/${case}.sh
-            ARGS $<TARGET_FILE:check_regress_${case}>)
+            ARGS $<TARGET_FILE:check_regress_${case}> TIMEOUT 300)
     endforeach()
     fallow_check_program(regress_system-limits ONLY plain SOURCES regress/system-limits.c)
     foreach(limit max_map_count overcommit)
         fallow_script(regress.system-limits.${limit} SCRIPT regress/system-limits.sh
             ARGS ${limit} $<TARGET_FILE:check_regress_system-limits>)
     endforeach()
+    fallow_script(regress.je-2054-arenas.quota SCRIPT regress/je-2054-quota.sh
+        ARGS $<TARGET_FILE:check_regress_je-2054-arenas>)
     fallow_script(regress.je-2005-qemu-user SCRIPT regress/je-2005-qemu-user.sh
         ARGS $<TARGET_FILE:check_integration_calloc_zero>)
     fallow_script(regress.je-1398-redis-flushall SCRIPT regress/je-1398-redis-flushall.sh)

@@ -6,6 +6,7 @@
  *   einval  every advice, with EINVAL
  *   nofree  MADV_FREE alone, with EINVAL (Linux before 4.5); process_madvise with ENOSYS, as it was
  *   novec   process_madvise alone, with ENOSYS (Linux before 5.10)
+ *   lies    says yes to every advice and does nothing, as qemu-user has; process_madvise with ENOSYS
  *   none    nothing: the filter is there and lets all pass
  */
 #include <errno.h>
@@ -21,12 +22,13 @@
 #include "check.h"
 
 #define ALL_ADVICE 0xffffffffu
+#define LIE        (-1)
 
 struct way {
     const char *name;
-    unsigned advice; /* which advice of madvise is refused; 0: none */
-    int madvise_error;
-    int vector_error; /* of process_madvise; 0: let it pass */
+    unsigned advice;   /* which advice of madvise is refused; 0: none */
+    int madvise_error; /* or LIE */
+    int vector_error;  /* of process_madvise; 0: let it pass */
 };
 
 static const struct way ways[] = {
@@ -35,6 +37,7 @@ static const struct way ways[] = {
     {"einval", ALL_ADVICE, EINVAL, EINVAL},
     {"nofree", MADV_FREE, EINVAL, ENOSYS},
     {"novec", 0, 0, ENOSYS},
+    {"lies", ALL_ADVICE, LIE, ENOSYS},
     {"none", 0, 0, 0},
 };
 
@@ -55,6 +58,9 @@ static struct sock_filter answer(unsigned value) {
 }
 
 static unsigned refusal(int error) {
+    if (error == LIE) {
+        return SECCOMP_RET_ERRNO; /* with the error 0: the call is not made, and succeeds */
+    }
     return error ? SECCOMP_RET_ERRNO | (unsigned)error : SECCOMP_RET_ALLOW;
 }
 
@@ -80,7 +86,7 @@ static void install(const struct way *way) {
 }
 
 int main(int count, char **arguments) {
-    CHECK_THAT(count >= 3, "usage: refuse enosys|eperm|einval|nofree|novec|none command...");
+    CHECK_THAT(count >= 3, "usage: refuse enosys|eperm|einval|nofree|novec|lies|none command...");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (strcmp(ways[i].name, arguments[1]) == 0) {
             install(&ways[i]);
