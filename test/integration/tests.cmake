@@ -80,6 +80,14 @@ endforeach()
 fallow_check(integration.cache.sleep PROGRAM integration_cache ARGS sleep UNSANITIZED
     CONF lazy_decay_ms:500)
 
+# What others do about those caches, and do not.
+fallow_check_program(integration_drain ONLY plain SOURCES integration/drain.c)
+fallow_check(integration.drain.many PROGRAM integration_drain ARGS many CONF purge_thread:never)
+fallow_check(integration.drain.quiet PROGRAM integration_drain ARGS quiet)
+fallow_check(integration.drain.child PROGRAM integration_drain ARGS child)
+fallow_check(integration.drain.single PROGRAM integration_drain ARGS single
+    CONF dirty_decay_ms:1,purge_thread:always)
+
 # Before Fallow, another malloc that finds it by dlsym, as tracers do; and functions of libc that allocate.
 if(plain_possible)
     foreach(interposer interposer interposer_calls)

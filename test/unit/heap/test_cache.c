@@ -6,6 +6,7 @@
 #include "../random.h"
 #include "by_hand.h"
 #include "cache_fill.h"
+#include "counters.h"
 #include "options.h"
 
 enum { CLASS = 3, BIN = CLASS + 1, MANY = 500 }; /* of 64 bytes */
@@ -255,4 +256,28 @@ Test(cache, an_object_known_to_be_zero_is_asked_for_by_name) {
     zero = true;
     cr_assert_not_null(cache_malloc_slow(&heap_a, class, &zero));
     cr_assert_not(zero); /* that one was at hand */
+}
+
+/* The slab is given back at the first of the two, and by the second its granules are somebody else's, or nobody's. */
+Test(cache, a_second_free_of_what_went_home_is_seen) {
+    unsigned class = class_of_size(16384);
+    size_t seen = counters_read(COUNTER_double_frees);
+    for (unsigned others = 0; others < 2; others++) {
+        void *p = take(class);
+        heap_put_current_back(&heap_a, class);
+        cache_flush(&heap_a);
+        heap_flush(&heap_a);
+        struct cache *cache = &heap_a.cache;
+        heap_a.parked_bytes = HEAP_PARKED_MAX; /* an empty slab is not kept */
+        void **top = cache->top[cache_bin_of_class(class)];
+        top[0] = p;
+        top[1] = p;
+        cache->top[cache_bin_of_class(class)] = top + 2;
+        cache_flush(&heap_a);
+        heap_a.parked_bytes = 0;
+        cr_assert_eq(counters_read(COUNTER_double_frees), ++seen);
+        cr_assert_null(pagemap_get(p));
+    }
+    heap_flush(&heap_a);
+    expect_all_given_back();
 }

@@ -201,3 +201,20 @@ Test(orphans, each_gets_one_owner_when_takers_meet_claimers) {
         cr_assert_null(take(&heap_a));
     }
 }
+
+/* A drain finds in a cache what had gone home before: its slab is parked, is no slab any more, or is no slab's at all. */
+Test(orphans, a_second_free_of_what_went_home_is_seen) {
+    void *slots[OBJECTS];
+    struct extent *slab = slab_of_a(slots, false);
+    atomic_store(&slab->owner, EXTENT_PARKED);
+    orphans_free(slab, slots[3]);
+    cr_assert_eq(counters_read(COUNTER_double_frees), 1u);
+    cr_assert_eq(atomic_load(&slab->owner), EXTENT_PARKED);
+    cr_assert_eq(atomic_load(&slab->remote), (uintptr_t)REMOTE_OWNED); /* it is in no list */
+    orphans_free(NULL, slots[3]);
+    cr_assert_eq(counters_read(COUNTER_double_frees), 2u);
+    struct extent *large = pagemap_get(large_alloc(&heap_a, 500000, 1, false));
+    orphans_free(large, chunk_extent_base(large));
+    cr_assert_eq(counters_read(COUNTER_double_frees), 3u);
+    cr_assert_eq(pagemap_get(chunk_extent_base(large)), large);
+}
