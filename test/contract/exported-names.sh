@@ -1,6 +1,6 @@
 #!/bin/bash
-# The library exports the names that are meant to be exported and no others, needs libc alone, and has at
-# most 64 bytes of static thread-local storage.
+# The library exports the names that are meant to be exported and no others, takes the place of libc's for libraries that
+# look there first, needs libc alone, and has at most 64 bytes of static thread-local storage.
 set -u
 . "$(dirname "$0")/../support/script.sh"
 script_need nm readelf
@@ -71,6 +71,16 @@ missing=$(sort -u "$scratch/must" | comm -23 - "$scratch/has")
 extra=$(sort -u "$scratch/must" | comm -13 - "$scratch/has" |
     grep -vE '^(fallow_[a-z_]+|__libc_(mallinfo|mallopt|reallocarray)|__posix_memalign)$')
 [ -z "$extra" ] || script_fail "exported and not meant to be: $extra"
+
+# Where a library looks in libc first (RTLD_DEEPBIND), all that libc has of these is pointed at the library's own.
+sed -nE 's/^ +NAME\(([a-z0-9_]+)\).*/\1/p' "$FALLOW_SOURCE/src/deepbind/deepbind.c" | sort -u >"$scratch/pointed"
+nm -D --defined-only "$libc" | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$scratch/libc-all"
+sed -n '/^_Z/d; /^fallow_/d; /^dlm\{0,1\}open$/d; p' "$scratch/has" | comm -12 - "$scratch/libc-all" >"$scratch/both"
+[ "$(wc -l <"$scratch/both")" -ge 20 ] || script_fail "$libc and the library have but $(wc -l <"$scratch/both") names in common"
+forgotten=$(comm -13 "$scratch/pointed" "$scratch/both")
+[ -z "$forgotten" ] || script_fail "libc has its own for a library opened with RTLD_DEEPBIND: $forgotten"
+strange=$(comm -23 "$scratch/pointed" "$scratch/has")
+[ -z "$strange" ] || script_fail "src/deepbind/deepbind.c points at what the library has not: $strange"
 
 needed=$(readelf -dW "$FALLOW_SO" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | grep -vE '^(libc\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$')
 [ -z "$needed" ] || script_fail "needs more than libc: $needed"
