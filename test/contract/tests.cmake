@@ -4,6 +4,8 @@ if(plain_possible)
     fallow_script(contract.exported_names SCRIPT contract/exported-names.sh)
     fallow_script(contract.malloc_info SCRIPT contract/malloc-info.sh)
     fallow_script(contract.sanitizers SCRIPT contract/sanitizers.sh)
+    fallow_script(contract.start_instructions SCRIPT contract/start-instructions.sh
+        ARGS $<TARGET_FILE:fallow-empty>)
     fallow_script(contract.start_resident_set SCRIPT contract/start-resident-set.sh)
     fallow_script(contract.start_system_calls SCRIPT contract/start-system-calls.sh
         ARGS $<TARGET_FILE:fallow-empty>)
