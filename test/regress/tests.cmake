@@ -3,7 +3,7 @@
 foreach(case je-1497-first-call-is-free je-1347-short-threads gp-499-fork-among-threads
         gp-1570-setenv-in-child gp-724-aligned-pairs gp-735-one-extent-locked
         llvm-167788-all-locked mi-1177-destructors je-2482-sized-free mi-161-double-free
-        je-2054-arenas go-60218-refused)
+        je-2054-arenas go-60218-refused mi-249-killing-filter)
     fallow_check_program(regress_${case} SOURCES regress/${case}.c)
 endforeach()
 
@@ -25,6 +25,10 @@ fallow_check(regress.mi-161-double-free PROGRAM regress_mi-161-double-free)
 fallow_check(regress.je-2054-arenas PROGRAM regress_je-2054-arenas)
 fallow_check(regress.je-2054-arenas.narrowed PROGRAM regress_je-2054-arenas ARGS narrow)
 fallow_check(regress.je-2054-arenas.taskset PROGRAM regress_je-2054-arenas UNDER taskset -c 0)
+
+fallow_check(regress.mi-249-killing-filter PROGRAM regress_mi-249-killing-filter UNSANITIZED)
+fallow_check(regress.mi-249-killing-filter.at_once PROGRAM regress_mi-249-killing-filter UNSANITIZED
+    CONF dirty_decay_ms:0,lazy_decay_ms:0,purge_thread:always)
 
 # What qemu-user's madvise was like, whatever that of today is like.
 fallow_check(regress.je-2005-lying-madvise PROGRAM integration_calloc_zero UNSANITIZED
