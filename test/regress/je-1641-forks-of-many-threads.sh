@@ -9,7 +9,8 @@ libc=$("$1") || script_fail "the program fails with the libc's malloc"
 fallow=$("${script_preload[@]}" "$1") || script_fail "the program fails"
 echo "faults in each child: $libc with the libc's malloc, $fallow with Fallow's"
 [ "$libc" -ge 5 ] || script_fail "only $libc faults counted"
-[ "$fallow" -le $((libc * 2)) ] || script_fail "$fallow faults in each child, $libc with the libc's malloc"
+# Fallow's handlers write a dozen pages of its records.
+[ "$fallow" -le $((libc + 16)) ] || script_fail "$fallow faults in each child, $libc with the libc's malloc"
 
 export FALLOW_TEST_SCALE=4 # 400 forks
 calls() { # calls OPTION...: of all kinds but those that set memory up and wait for children
