@@ -147,7 +147,8 @@ static void child(void) {
     threads_join(thread);
 }
 
-/* Slabs get holes and are swept by the purge thread, while their owner frees and fills them again. */
+/* Slabs get holes and are swept by the purge thread, while their owner frees and fills them again. Its cache is
+   not emptied however long it sleeps: what then went to a slab would meet its owner there. */
 static void single(void) {
     enum { BLOCKS = 20000 };
     static unsigned char *blocks[BLOCKS];
@@ -181,6 +182,12 @@ static void single(void) {
             free(blocks[i]);
         }
     }
+    fill_cache();
+    CHECK_THAT(purge_thread_sleeps() > 0, "there was no purge thread");
+    size_t before = cached_bytes();
+    threads_sleep_ms(1000);
+    CHECK_THAT(cached_bytes() == before, "%zu bytes were cached, %zu are after a sleep", before,
+               cached_bytes());
 }
 
 int main(int argc, char **argv) {
