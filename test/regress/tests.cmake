@@ -79,3 +79,18 @@ if(plain_possible)
     fallow_script(regress.hm-235-little-address-space SCRIPT regress/hm-235-little-address-space.sh)
     fallow_script(regress.je-1249-ctypes SCRIPT regress/je-1249-ctypes.sh)
 endif()
+
+# As much as was reported, where the gate has less.
+if(FALLOW_NIGHTLY AND plain_possible)
+    set(loads gp-499-fork-among-threads 2500 gp-1570-setenv-in-child 1000 je-1347-short-threads 1000
+        mi-1177-destructors 2000)
+    while(loads)
+        list(POP_FRONT loads case percent)
+        fallow_check(regress.${case}.full PROGRAM regress_${case} ONLY plain TIMEOUT 3600
+            ENVIRONMENT FALLOW_TEST_SCALE=${percent})
+        set_tests_properties(regress.${case}.full PROPERTIES LABELS "regress;nightly")
+    endwhile()
+    fallow_script(regress.je-1398-redis-flushall.full SCRIPT regress/je-1398-redis-flushall.sh
+        TIMEOUT 600 ENVIRONMENT FALLOW_TEST_SCALE=300)
+    set_tests_properties(regress.je-1398-redis-flushall.full PROPERTIES LABELS "regress;nightly")
+endif()
