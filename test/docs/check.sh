@@ -10,8 +10,8 @@ FALLOW_SOURCE=${FALLOW_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 scratch=$(script_scratch)
 cd "$FALLOW_SOURCE" || script_fail "no folder $FALLOW_SOURCE"
 
-mapfile -t documents < <(find README.md CHANGELOG.md CONTRIBUTING.md src bench test docs -name '*.md' | sort)
-code=(src preload include bench test cmake docs/generate.c CMakeLists.txt CMakePresets.json)
+mapfile -t documents < <(find README.md CHANGELOG.md CONTRIBUTING.md src tools bench test docs -name '*.md' | sort)
+code=(src preload include tools bench test cmake docs/generate.c CMakeLists.txt CMakePresets.json)
 
 # All words of the code, and the names of all its files.
 find "${code[@]}" -type f ! -name '*.md' ! -path test/docs/outside.txt -exec grep -IhoE '[A-Za-z_][A-Za-z0-9_]*' {} + |

@@ -1,0 +1,15 @@
+# The fallow command, as a user types it.
+
+if(plain_possible)
+    fallow_check_program(tools_hold ONLY plain SOURCES tools/hold.c)
+    # Neither symbols nor a dynamic linker: what is found in it is found without them.
+    add_executable(check_tools_static tools/hold.c)
+    target_compile_options(check_tools_static PRIVATE -fno-builtin)
+    target_link_libraries(check_tools_static PRIVATE fallow_flags fallow_static Threads::Threads)
+    target_link_options(check_tools_static PRIVATE -static -s -Wl,--gc-sections)
+    set(hold $<TARGET_FILE:check_tools_hold>)
+    set(static $<TARGET_FILE:check_tools_static>)
+
+    fallow_script(tools.rss SCRIPT tools/rss.sh ARGS ${hold} ${static})
+    fallow_script(tools.run SCRIPT tools/run.sh ARGS ${static})
+endif()

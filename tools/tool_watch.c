@@ -1,0 +1,51 @@
+/* Owns the number of lines that the last look printed. A signal ends the loop between two looks, so that the cursor
+   is left below them. */
+#include "tool_watch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tool_print.h"
+
+static unsigned watch_lines;
+static volatile sig_atomic_t watch_ended;
+
+static void watch_end(int signal) {
+    (void)signal;
+    watch_ended = 1;
+}
+
+void watch_line_start(void) {
+    if (print_is_terminal())
+        fputs("\033[2K", stdout); /* erases the line */
+}
+
+void watch_line_end(void) {
+    putchar('\n');
+    watch_lines++;
+}
+
+static void watch_sleep(uint64_t ms) {
+    struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (!watch_ended && nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
+}
+
+void watch_run(uint64_t interval_ms, uint64_t count, bool (*look)(void *context), void *context) {
+    struct sigaction action = {.sa_handler = watch_end};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    for (uint64_t looks = 1;; looks++) {
+        if (print_is_terminal() && watch_lines > 0)
+            printf("\033[%uA", watch_lines); /* back up */
+        watch_lines = 0;
+        bool more = look(context);
+        if (fflush(stdout) != 0 || !more || looks == count)
+            return;
+        watch_sleep(interval_ms);
+        if (watch_ended)
+            return;
+    }
+}
