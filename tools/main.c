@@ -11,6 +11,9 @@ static const struct {
     {"run", "[NAME:VALUE]... -- PROGRAM ...", "runs a program with Fallow preloaded", run_main},
     {"rss", "PID...", "the resident set of any process, and what of it the kernel may take",
      rss_main},
+    {"stats", "PID...", "the heap of a process that has Fallow: states, why RSS is high, counters",
+     stats_main},
+    {"trim", "PID...", "has the kernel take a process's lazy memory now", trim_main},
 };
 
 static void main_help(FILE *out) {

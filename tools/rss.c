@@ -283,13 +283,9 @@ int rss_main(int argc, char **argv) {
             return tool_usage_option("rss", argv);
         }
     }
-    if (optind == argc)
-        return tool_usage("rss", "of which process? PID is missing");
-    for (int i = optind; i < argc; i++) {
-        pid_t pid;
-        if (!tool_pid(argv[i], &pid))
-            return tool_usage("rss", "%s is no process number", argv[i]);
-    }
+    int status = tool_pids("rss", argc - optind, argv + optind);
+    if (status != TOOL_OK)
+        return status;
     if (options.watch && options.json)
         return tool_usage("rss", "--watch and --json do not go together");
     if (options.watch)

@@ -32,9 +32,9 @@ static bool run_is_file(const char *path) {
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
 }
 
-/* Beside this program, as built; where it is installed, seen from this program; where it was to be installed. */
+/* Where it is installed, seen from this program, or built; else where it was to be installed. */
 static bool run_find_library(char path[PATH_MAX]) {
-    static const char *const places[] = {"", "../" FALLOW_LIBRARY_FROM_BIN "/"};
+    static const char *const places[] = {"../" FALLOW_LIBRARY_FROM_BIN "/", "../"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash = length > 0 ? memrchr(self, '/', (size_t)length) : NULL;
@@ -150,7 +150,7 @@ static int run_prepare(const char *library, char **first, char **end) {
         if (!run_find_library(found))
             return tool_error(
                 TOOL_RUN,
-                "libfallow.so is neither beside this command nor in %s; --library FILE says where",
+                "libfallow.so is neither where this command is installed nor in %s; --library FILE says where",
                 FALLOW_LIBRARY_FOLDER);
     } else if (realpath(library, found) == NULL || !run_is_file(found)) {
         return tool_error(TOOL_RUN, "%s: %s", library, errno != 0 ? strerror(errno) : "no file");

@@ -73,6 +73,17 @@ bool tool_pid(const char *text, pid_t *out) {
     return true;
 }
 
+int tool_pids(const char *command, int count, char **arguments) {
+    if (count == 0)
+        return tool_usage(command, "of which process? PID is missing");
+    for (int i = 0; i < count; i++) {
+        pid_t pid;
+        if (!tool_pid(arguments[i], &pid))
+            return tool_usage(command, "%s is no process number", arguments[i]);
+    }
+    return TOOL_OK;
+}
+
 int tool_finish(int status) {
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
         return status;

@@ -41,6 +41,8 @@ bool tool_number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
 /* A number of seconds of [0.01, 86400], such as 2 or 0.25, in milliseconds. */
 bool tool_seconds(const char *text, uint64_t *out_ms);
 bool tool_pid(const char *text, pid_t *out);
+/* Whether the arguments are process numbers, and there is one: TOOL_USAGE, with a message, if not. */
+int tool_pids(const char *command, int count, char **arguments);
 
 /* Flushes standard output; TOOL_FAILED, with a message, if that fails, else `status`. */
 int tool_finish(int status);

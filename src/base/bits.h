@@ -88,3 +88,9 @@ static inline bits_t bits_multiples(unsigned step) {
         set |= set << width;
     return set;
 }
+
+/* Sets or clears bit `i` of a larger set. */
+static inline void bits_word_assign(uint64_t *words, unsigned i, bool value) {
+    uint64_t bit = (uint64_t)1 << (i % 64);
+    words[i / 64] = value ? words[i / 64] | bit : words[i / 64] & ~bit;
+}

@@ -2,6 +2,8 @@
    together are not a snapshot. No lock. */
 #include "counters.h"
 
+#include "outline.h"
+
 _Atomic uint64_t counters[COUNTER_COUNT];
 
 const char *counters_name(enum counter id) {
@@ -22,3 +24,16 @@ void counters_print(struct fmt *f) {
         fmt_char(f, '\n');
     }
 }
+
+static const char counters_names_all[] =
+#define COUNTER(name, unit, doc) #name "\0"
+#include "counters.def"
+#undef COUNTER
+    ;
+
+const struct outline_counters counters_outline = {
+    .first = counters,
+    .names = counters_names_all,
+    .count = COUNTER_COUNT,
+    .names_bytes = sizeof counters_names_all,
+};

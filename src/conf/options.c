@@ -8,6 +8,7 @@
 
 #include "os_assert.h"
 #include "os_log.h"
+#include "outline.h"
 
 enum option_kind { OPTION_KIND_INT, OPTION_KIND_BOOL, OPTION_KIND_ENUM };
 
@@ -316,3 +317,17 @@ void options_print(struct fmt *f) {
         fmt_char(f, '\n');
     }
 }
+
+const struct outline_options options_outline = {
+    .rows = option_rows,
+    .values = &options,
+    .count = ARRAY_COUNT(option_rows),
+    .bytes = sizeof(struct option_row),
+    .name = offsetof(struct option_row, name),
+    .kind = offsetof(struct option_row, kind),
+    .offset = offsetof(struct option_row, offset),
+    .texts = offsetof(struct option_row, values),
+    .kind_int = OPTION_KIND_INT,
+    .kind_bool = OPTION_KIND_BOOL,
+    .kind_enum = OPTION_KIND_ENUM,
+};

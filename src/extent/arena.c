@@ -9,6 +9,7 @@
 #include "os_assert.h"
 #include "os_clock.h"
 #include "os_cpu.h"
+#include "outline.h"
 #include "space.h"
 #include "survival.h"
 
@@ -25,6 +26,13 @@ static const uint64_t arena_quota_ns = 1000000000;
 static struct os_lock arena_list_lock = OS_LOCK_INIT(arena_list);
 static struct arena arena_list[ARENA_MAX]; /* by ascending address, as several are locked */
 static _Atomic unsigned arena_made;
+
+const struct outline_arenas arena_outline = {
+    .first = arena_list,
+    .made = &arena_made,
+    .bytes = sizeof(struct arena),
+    .domain = offsetof(struct arena, domain),
+};
 
 unsigned arena_count(void) {
     return atomic_load_explicit(&arena_made, memory_order_acquire);

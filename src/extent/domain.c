@@ -128,6 +128,7 @@ static void domain_order(struct domain *domain, struct chunk *chunk) {
 }
 
 void domain_add_locked(struct domain *domain, struct chunk *chunk) {
+    domain_begin_locked(domain);
     domain->chunks++;
     domain->used += chunk->in_use;
     domain->dirty += bits_count(chunk->dirty);
@@ -139,6 +140,7 @@ void domain_add_locked(struct domain *domain, struct chunk *chunk) {
 
 void domain_remove_locked(struct domain *domain, struct chunk *chunk) {
     fallow_assert(chunk->domain == domain && chunk->busy == 0);
+    domain_begin_locked(domain);
     domain->chunks--;
     domain->used -= chunk->in_use;
     domain->dirty -= bits_count(chunk->dirty);
@@ -156,6 +158,7 @@ static unsigned domain_count(bits_t set, bits_t run, unsigned n) {
 
 bits_t domain_take_locked(struct domain *domain, struct chunk *chunk, unsigned first, unsigned n) {
     bits_t run = bits_range(first, n);
+    domain_begin_locked(domain);
     domain->used += n;
     domain->dirty -= domain_count(chunk->dirty, run, n);
     domain->lazy -= domain_count(chunk->lazy, run, n);
@@ -167,6 +170,7 @@ bits_t domain_take_locked(struct domain *domain, struct chunk *chunk, unsigned f
 
 void domain_give_locked(struct domain *domain, struct chunk *chunk, unsigned first, unsigned n,
                         bool clean) {
+    domain_begin_locked(domain);
     chunk_give(chunk, first, n);
     domain->used -= n;
     if (clean)
@@ -178,6 +182,7 @@ void domain_give_locked(struct domain *domain, struct chunk *chunk, unsigned fir
 
 void domain_dirty_clean_locked(struct domain *domain, struct chunk *chunk) {
     bits_t clean = chunk_clean(chunk);
+    domain_begin_locked(domain);
     chunk->dirty |= clean;
     domain->dirty += bits_count(clean);
     domain_order(domain, chunk);
@@ -187,6 +192,7 @@ void domain_start_purge_locked(struct domain *domain, struct chunk *chunk, bits_
     unsigned dirty = bits_count(chunk->dirty & set);
     unsigned lazy = bits_count(chunk->lazy & set);
     fallow_assert((set & ~(chunk->dirty | chunk->lazy)) == 0);
+    domain_begin_locked(domain);
     chunk->busy |= set;
     chunk->dirty &= ~set;
     chunk->lazy &= ~set;
@@ -202,6 +208,7 @@ void domain_end_purge_locked(struct domain *domain, struct chunk *chunk, bits_t 
     bits_t dirty = busy & ~lazy & ~clean;
     fallow_assert((busy & ~chunk->busy) == 0);
     fallow_assert(((lazy | clean) & ~busy) == 0 && (lazy & clean) == 0);
+    domain_begin_locked(domain);
     chunk->busy &= ~busy;
     chunk->lazy |= lazy;
     chunk->dirty |= dirty;

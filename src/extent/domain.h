@@ -20,6 +20,8 @@ struct domain {
     struct os_lock lock;
     bool is_space; /* constant */
 
+    _Atomic uint64_t changes; /* written under lock, before what follows changes: outline.h */
+
     /* under lock, sums in granules */
     size_t chunks;
     size_t used, dirty, lazy, busy;
@@ -51,6 +53,16 @@ enum domain_pending {
 extern _Atomic bool domain_news;
 
 void domain_init(struct domain *domain, bool is_space);
+
+/* Before the first change of a sum, or of the numbers of chunks that go with them, under the lock: readers outside
+   the process take no lock, and see by this that they have to read again. */
+static inline void domain_begin_locked(struct domain *domain) {
+    uint64_t changes = atomic_load_explicit(&domain->changes, memory_order_relaxed);
+    atomic_store_explicit(&domain->changes, changes + 1, memory_order_relaxed);
+#if !FALLOW_TSAN /* which knows no fences, and cannot see that reader */
+    atomic_thread_fence(memory_order_release);
+#endif
+}
 
 /* Chunk `chunk` joins or leaves with all its granules. */
 void domain_add_locked(struct domain *domain, struct chunk *chunk);

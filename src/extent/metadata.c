@@ -7,6 +7,7 @@
 
 #include "compiler.h"
 #include "os_map.h"
+#include "outline.h"
 
 enum { METADATA_BLOCK_BYTES = 256 * 1024 };
 
@@ -22,6 +23,13 @@ struct metadata_range {
 };
 
 static _Atomic(struct metadata_range *) metadata_ranges; /* grows under lock */
+
+const struct outline_metadata metadata_outline = {
+    .ranges = &metadata_ranges,
+    .mapped_bytes = &metadata_mapped,
+    .next = offsetof(struct metadata_range, next),
+    .bytes = offsetof(struct metadata_range, bytes),
+};
 
 /* [fresh, fresh + bytes) is mapped: a range of its own, or the newest one's end. */
 static void metadata_add_locked(char *fresh, size_t bytes) {

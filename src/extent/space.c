@@ -15,6 +15,7 @@
 #include "os_map.h"
 #include "os_thp.h"
 #include "os_thread.h"
+#include "outline.h"
 #include "pagemap.h"
 #include "small_pages.h"
 #include "survival.h"
@@ -39,6 +40,15 @@ _Atomic size_t space_heaps;
 struct domain space_domain = {.lock = OS_LOCK_INIT(space), .is_space = true};
 static _Atomic(struct section *) space_sections;
 static _Atomic uintptr_t space_hint; /* the next mapping is asked for just below; relaxed: a hint */
+
+const struct outline_space space_outline = {&space_domain,
+                                            &space_held_chunks,
+                                            &space_mapped_chunks,
+                                            &space_sections,
+                                            offsetof(struct section, next),
+                                            offsetof(struct section, index),
+                                            offsetof(struct section, chunks),
+                                            SECTION_CHUNKS};
 
 void space_init(void) {
     domain_init(&space_domain, true);
@@ -97,18 +107,13 @@ const char *space_next(const char *after) {
     return NULL;
 }
 
-static void bit_assign(uint64_t *words, unsigned i, bool value) {
-    uint64_t bit = (uint64_t)1 << (i % 64);
-    words[i / 64] = value ? words[i / 64] | bit : words[i / 64] & ~bit;
-}
-
 void space_settle_locked(struct chunk *chunk) {
     struct section *section = section_of(chunk->base);
     unsigned i = chunk_number(chunk->base) % SECTION_CHUNKS;
     fallow_assert(section != NULL);
     bool free = chunk->domain == &space_domain && chunk->busy == 0;
-    bit_assign(section->free, i, free);
-    bit_assign(section->resident, i, free && (chunk->dirty | chunk->lazy) != 0);
+    bits_word_assign(section->free, i, free);
+    bits_word_assign(section->resident, i, free && (chunk->dirty | chunk->lazy) != 0);
 }
 
 static void space_remove_locked(struct chunk *chunk) {
@@ -120,6 +125,7 @@ static void space_remove_locked(struct chunk *chunk) {
 
 /* A chunk begins, or has ceased, to be mapped; in between it belongs to nobody. */
 static void space_note_mapped_locked(int change) {
+    domain_begin_locked(&space_domain);
     atomic_fetch_add_explicit(&space_mapped_chunks, (size_t)change, memory_order_relaxed);
     space_note_held(change);
 }

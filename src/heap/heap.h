@@ -35,6 +35,8 @@ struct heap {
     unsigned claims;                /* full slabs that became the heap's by a free */
     _Atomic(struct extent *) *mark; /* its thread's, see thread.h; NULL: used by many threads */
     struct list_node node; /* under heap_list_lock: heaps in use, or waiting for a thread */
+    struct heap *older;    /* constant once listed: the next one in thread_newest, */
+    unsigned listed;       /* in the process after so many forks, plus one */
     long process_id;       /* whose it is: a thread of this process, */
     long thread_id;        /* this one */
     struct cache cache;    /* closed in a shared heap */

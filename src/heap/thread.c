@@ -14,6 +14,7 @@
 #include "large.h"
 #include "metadata.h"
 #include "os_thread.h"
+#include "outline.h"
 #include "purge_thread.h"
 #include "space.h"
 
@@ -43,6 +44,31 @@ static struct os_lock heap_list_lock = OS_LOCK_INIT(heap_list);
 static struct list_node heap_spares = LIST_HEAD_INIT(heap_spares);
 static struct list_node heap_used = LIST_HEAD_INIT(heap_used); /* but for the two shared ones */
 static _Atomic unsigned thread_heaps; /* in heap_used; changes under heap_list_lock */
+
+/* For readers outside, who can follow a list that only grows: every heap that a thread of this process has or had. Grows
+   under heap_list_lock; begins anew in a child after fork. */
+static _Atomic(struct heap *) thread_newest;
+static unsigned thread_generation = 1; /* under heap_list_lock */
+
+const struct outline_heaps thread_outline = {
+    .newest = &thread_newest,
+    .next = offsetof(struct heap, older),
+    .warm_granules = offsetof(struct heap, warm.granules),
+    .cache_top = offsetof(struct heap, cache.top),
+    .cache_limit = offsetof(struct heap, cache.limit),
+    .cache_slots = offsetof(struct heap, cache.slots),
+    .cache_bins = CACHE_BINS,
+    .cache_bin_slots = 1 + CACHE_SLOTS,
+    .cache_drained = (uint64_t)CACHE_DRAINED,
+};
+
+static void heap_enter_outline_locked(struct heap *heap) {
+    if (heap->listed == thread_generation)
+        return;
+    heap->listed = thread_generation;
+    heap->older = atomic_load_explicit(&thread_newest, memory_order_relaxed);
+    atomic_store_explicit(&thread_newest, heap, memory_order_release);
+}
 
 static void thread_end(void *value);
 
@@ -135,6 +161,7 @@ static struct heap *thread_birth(void) {
     heap->mark = &thread_self.mark;
     os_lock_acquire(&heap_list_lock);
     heap_enter_used_locked(heap);
+    heap_enter_outline_locked(heap);
     os_lock_release(&heap_list_lock);
     thread_adopt(heap);
     purge_thread_reconsider();
@@ -183,6 +210,9 @@ void thread_start(void) {
         heap_boot.shared = false;
         heap_boot.mark = &thread_self.mark;
         cache_init(&heap_boot.cache);
+        os_lock_acquire(&heap_list_lock);
+        heap_enter_outline_locked(&heap_boot);
+        os_lock_release(&heap_list_lock);
         thread_adopt(&heap_boot);
     }
     atomic_store_explicit(&thread_started, true, memory_order_release);
@@ -305,6 +335,10 @@ void thread_unlock_after_fork(bool child) {
         list_init(&heap_used);
         thread_main_is_gone |= thread_self.heap != &heap_boot;
         atomic_store_explicit(&thread_heaps, 0, memory_order_relaxed);
+        thread_generation++;
+        atomic_store_explicit(&thread_newest, NULL, memory_order_relaxed);
+        if (thread_self.heap != NULL)
+            heap_enter_outline_locked(thread_self.heap);
         if (thread_self.heap != NULL && thread_self.heap != &heap_boot) {
             thread_self.heap->process_id = os_process_id();
             thread_self.heap->thread_id = os_thread_id();

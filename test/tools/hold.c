@@ -2,6 +2,7 @@
      hold lazy BYTES      has mapped and written so much, and made it lazy
      hold reused BYTES    the same, and has written it again
      hold heap BYTES      has allocated so much in blocks of 16 to 3,000 bytes and some large ones, and freed four in five
+     hold freed BYTES     has allocated so much in blocks of 500,000 bytes, freed nine in ten, and called on for half a second
      hold churn THREADS   threads that allocate and free all sizes, for ever */
 #include <pthread.h>
 #include <stdint.h>
@@ -49,6 +50,25 @@ static void hold_heap(size_t bytes) {
     printf("%zu live\n", live);
 }
 
+static void hold_freed(size_t bytes) {
+    enum { BLOCK = 500000, CALLS = 50, REST_US = 10000 };
+    static void *blocks[1024];
+    size_t count = bytes / BLOCK < 1024 ? bytes / BLOCK : 1024;
+    for (size_t i = 0; i < count; i++) {
+        blocks[i] = malloc(BLOCK);
+        if (blocks[i] == NULL)
+            exit(1);
+        memset(blocks[i], 1, BLOCK);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (i % 10 != 0)
+            free(blocks[i]);
+    for (int i = 0; i < CALLS; i++) { /* purges happen in calls of the allocator */
+        free(malloc(3 * BLOCK));
+        (void)usleep(REST_US);
+    }
+}
+
 static void *hold_churn(void *number) {
     enum { SLOTS = 4096 };
     static __thread void *slots[SLOTS];
@@ -70,6 +90,8 @@ int main(int argc, char **argv) {
         hold_mapped(amount, what[0] == 'r');
     } else if (strcmp(what, "heap") == 0) {
         hold_heap(amount);
+    } else if (strcmp(what, "freed") == 0) {
+        hold_freed(amount);
     } else if (strcmp(what, "churn") == 0) {
         for (size_t i = 0; i < amount; i++) {
             pthread_t thread;

@@ -3,7 +3,7 @@
 set -u
 # shellcheck source=test/support/script.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../support/script.sh"
-fallow=$FALLOW_BUILD/fallow
+fallow=$FALLOW_BUILD/tools/fallow
 [ -x "$fallow" ] || script_fail "$fallow is not built"
 scratch=$(script_scratch)
 unset FALLOW_CONF LD_PRELOAD NO_COLOR FALLOW_TOOL_ROOT
@@ -92,6 +92,7 @@ script_put_back() {
     local pid
     for pid in "${script_own_pids[@]}"; do
         kill -KILL "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
     done
     for _ in {1..100}; do
         rmdir "$group" 2>/dev/null && return

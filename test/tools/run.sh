@@ -59,7 +59,7 @@ library=$(find "$scratch/moved" -name libfallow.so)
 ln -s "$scratch/moved/bin/fallow" "$scratch/link"
 [ "$("$scratch/link" run -- bash -c 'echo "$LD_PRELOAD"')" = "$(readlink -f "$library")" ] || script_fail "not through a link"
 rm "$(dirname "$library")"/libfallow.so*
-[ -e /usr/local/lib/libfallow.so ] || says 125 'neither beside' "$scratch/moved/bin/fallow" run -- true
+[ -e /usr/local/lib/libfallow.so ] || says 125 'neither where' "$scratch/moved/bin/fallow" run -- true
 
 # The command itself.
 says 2 'no command nonsense' "$fallow" nonsense

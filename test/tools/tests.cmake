@@ -12,4 +12,7 @@ if(plain_possible)
 
     fallow_script(tools.rss SCRIPT tools/rss.sh ARGS ${hold} ${static})
     fallow_script(tools.run SCRIPT tools/run.sh ARGS ${static})
+    fallow_script(tools.stats SCRIPT tools/stats.sh ARGS ${hold} ${static})
+    fallow_script(tools.stats_torn SCRIPT tools/stats-torn.sh ARGS ${hold} TIMEOUT 300)
+    fallow_script(tools.trim SCRIPT tools/trim.sh ARGS ${hold} ${static})
 endif()
