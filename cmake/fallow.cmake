@@ -195,7 +195,7 @@ endfunction()
 function(fallow_library_test)
     if(NOT FALLOW_SANITIZE)
         add_test(NAME library.shape COMMAND ${CMAKE_COMMAND}
-            -DREADELF=${CMAKE_READELF} -DLIBRARY=$<TARGET_FILE:fallow>
+            -DREADELF=${CMAKE_READELF} -DLIBRARY=$<TARGET_FILE:fallow> -DDEBUG=$<BOOL:${FALLOW_DEBUG}>
             -P ${PROJECT_SOURCE_DIR}/cmake/check_library.cmake)
     endif()
 endfunction()

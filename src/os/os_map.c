@@ -27,6 +27,11 @@ enum {
 
 /* ThreadSanitizer must see where address space changes hands: it wraps libc's functions. */
 static void *os_map_at(void *hint, size_t bytes, int extra_flags) {
+    const long arguments[6] = {
+        (long)hint, (long)bytes, OS_MAP_PROTECTION, OS_MAP_FLAGS | extra_flags, -1, 0};
+    long injected;
+    if (os_inject(SYS_mmap, arguments, &injected))
+        return os_syscall_failed(injected) ? NULL : (void *)injected;
     int saved_errno = errno;
     void *result = mmap(hint, bytes, OS_MAP_PROTECTION, OS_MAP_FLAGS | extra_flags, -1, 0);
     errno = saved_errno;
@@ -34,6 +39,10 @@ static void *os_map_at(void *hint, size_t bytes, int extra_flags) {
 }
 
 bool os_unmap(void *addr, size_t bytes) {
+    const long arguments[6] = {(long)addr, (long)bytes};
+    long injected;
+    if (os_inject(SYS_munmap, arguments, &injected))
+        return !os_syscall_failed(injected);
     int saved_errno = errno;
     bool ok = munmap(addr, bytes) == 0;
     errno = saved_errno;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "compiler.h"
+#include "os_inject.h"
 
 static always_inline bool os_syscall_failed(long result) {
     return (unsigned long)result > -4096UL;
@@ -13,7 +14,8 @@ static always_inline bool os_syscall_failed(long result) {
 
 #if defined(__x86_64__)
 
-static always_inline long os_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+static always_inline long os_syscall_enter(long number, long a, long b, long c, long d, long e,
+                                           long f) {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
@@ -27,7 +29,8 @@ static always_inline long os_syscall6(long number, long a, long b, long c, long 
 
 #elif defined(__aarch64__)
 
-static always_inline long os_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+static always_inline long os_syscall_enter(long number, long a, long b, long c, long d, long e,
+                                           long f) {
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a;
     register long x1 __asm__("x1") = b;
@@ -44,7 +47,8 @@ static always_inline long os_syscall6(long number, long a, long b, long c, long 
 
 #elif defined(__riscv) && __riscv_xlen == 64
 
-static always_inline long os_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+static always_inline long os_syscall_enter(long number, long a, long b, long c, long d, long e,
+                                           long f) {
     register long a7 __asm__("a7") = number;
     register long a0 __asm__("a0") = a;
     register long a1 __asm__("a1") = b;
@@ -62,6 +66,14 @@ static always_inline long os_syscall6(long number, long a, long b, long c, long 
 #else
 #error "no system call instruction known for this machine"
 #endif
+
+static always_inline long os_syscall6(long number, long a, long b, long c, long d, long e, long f) {
+    const long arguments[6] = {a, b, c, d, e, f};
+    long result;
+    if (os_inject(number, arguments, &result))
+        return result;
+    return os_syscall_enter(number, a, b, c, d, e, f);
+}
 
 static always_inline long os_syscall0(long number) {
     return os_syscall6(number, 0, 0, 0, 0, 0, 0);
