@@ -113,8 +113,8 @@ static long clone_call(const char *stack_top, _Atomic int *thread_id, void *tls,
 #endif
 
 /* Blocks the signals of `mask`, or sets that mask; the old one in `old` if that is not NULL. */
-static void clone_mask(int how, const uint64_t *mask, uint64_t *old) {
-    os_syscall4(SYS_rt_sigprocmask, how, (long)mask, (long)old, CLONE_SIGSET_BYTES);
+static long clone_mask(int how, const uint64_t *mask, uint64_t *old) {
+    return os_syscall4(SYS_rt_sigprocmask, how, (long)mask, (long)old, CLONE_SIGSET_BYTES);
 }
 
 bool os_thread_has_cloned;
@@ -129,8 +129,12 @@ long os_clone_start(struct os_clone *clone, void (*body)(void), const void *far)
     memset(clone->tls, 0, sizeof clone->tls);
     *(char **)(void *)pointer = pointer; /* x86-64: it points at itself */
     uint64_t all = UINT64_MAX, before = 0;
-    clone_mask(SIG_BLOCK, &all, &before);
-    long result = clone_call(clone->stack + sizeof clone->stack, &clone->thread_id, pointer, body);
+    const long arguments[6] = {(long)clone_flags};
+    long result = clone_mask(SIG_BLOCK, &all, &before);
+    if (os_syscall_failed(result))
+        return result; /* a sandbox; and `before` is not known */
+    if (!os_inject(SYS_clone, arguments, &result))
+        result = clone_call(clone->stack + sizeof clone->stack, &clone->thread_id, pointer, body);
     clone_mask(SIG_SETMASK, &before, NULL);
     return result;
 }

@@ -161,3 +161,25 @@ fallow_check(integration.stages.never PROGRAM integration_stages ARGS never UNSA
     CONF purge:never)
 fallow_check(integration.stages.dontneed PROGRAM integration_stages ARGS dontneed UNSANITIZED
     CONF purge:dontneed)
+
+# Every system call of Fallow's refused in turn: by the test in debug builds, which ask it; by the kernel.
+if(FALLOW_DEBUG)
+    fallow_check_program(integration_refused_calls SOURCES integration/refused_calls.c)
+    if(plain_possible)
+        set_target_properties(check_integration_refused_calls PROPERTIES ENABLE_EXPORTS ON)
+        set(way plain)
+    else()
+        set(way prefixed)
+    endif()
+    fallow_check(integration.refused_calls.alone PROGRAM integration_refused_calls ARGS alone
+        ONLY ${way} CONF dirty_decay_ms:-1,lazy_decay_ms:-1 TIMEOUT 300)
+    foreach(work threads fork)
+        fallow_check(integration.refused_calls.${work} PROGRAM integration_refused_calls
+            ARGS ${work} ONLY ${way} CONF dirty_decay_ms:2,lazy_decay_ms:5 TIMEOUT 300)
+    endforeach()
+    fallow_check(integration.refused_calls.start PROGRAM integration_refused_calls ARGS start
+        CONF dirty_decay_ms:2,lazy_decay_ms:5 TIMEOUT 300)
+endif()
+fallow_check_program(integration_refused_filter SOURCES integration/refused_filter.c)
+fallow_check(integration.refused_filter PROGRAM integration_refused_filter UNSANITIZED
+    CONF dirty_decay_ms:2,lazy_decay_ms:5 TIMEOUT 300)

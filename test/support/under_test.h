@@ -53,6 +53,10 @@ static inline void under_test_stats(struct fallow_stats *stats) {
     fallow_stats(stats);
 }
 
+static inline bool under_test_why(struct fallow_rss_why *why) {
+    return fallow_rss_why(why);
+}
+
 static inline bool under_test_free_sized(void *pointer, size_t size) {
     fallow_free_sized(pointer, size);
     return true;
@@ -71,6 +75,7 @@ union under_test_symbol {
     size_t (*purge)(enum fallow_purge_level);
     bool (*rss)(struct fallow_rss *);
     void (*stats)(struct fallow_stats *);
+    bool (*why)(struct fallow_rss_why *);
     void (*free_sized)(void *, size_t);
     void (*free_aligned_sized)(void *, size_t, size_t);
 };
@@ -101,6 +106,11 @@ static inline void under_test_stats(struct fallow_stats *stats) {
     if (symbol.object) {
         symbol.stats(stats);
     }
+}
+
+static inline bool under_test_why(struct fallow_rss_why *why) {
+    union under_test_symbol symbol = under_test_find("fallow_rss_why");
+    return symbol.object && symbol.why(why);
 }
 
 /* The C23 names, absent from this libc's headers. False: the malloc in use does not have them. */
