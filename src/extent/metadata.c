@@ -7,6 +7,7 @@
 
 #include "compiler.h"
 #include "os_map.h"
+#include "os_page.h"
 #include "outline.h"
 
 enum { METADATA_BLOCK_BYTES = 256 * 1024 };
@@ -51,9 +52,9 @@ void *metadata_alloc(size_t bytes) {
     os_lock_acquire(&metadata_lock);
     if ((size_t)(metadata_end - metadata_next) < bytes) {
         size_t needed = bytes + align_up(sizeof(struct metadata_range), CACHE_LINE);
-        size_t block = max_size(align_up(needed, 4096), METADATA_BLOCK_BYTES);
+        size_t block = max_size(align_up(needed, os_page_size()), METADATA_BLOCK_BYTES);
         char *fresh = os_map(block, metadata_end);
-        if (fresh == NULL && (block = align_up(needed, 4096)) < METADATA_BLOCK_BYTES)
+        if (fresh == NULL && (block = align_up(needed, os_page_size())) < METADATA_BLOCK_BYTES)
             fresh = os_map(block, NULL);
         if (fresh != NULL) {
             metadata_account(block);

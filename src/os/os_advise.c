@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "os_assert.h"
 #include "os_map.h"
 #include "os_page.h"
 #include "os_syscall.h"
@@ -21,9 +22,20 @@ static const unsigned char os_kernel_advice[] = {
     [OS_ADVISE_PAGEOUT] = MADV_PAGEOUT,
 };
 
-int os_advise(void *addr, size_t bytes, enum os_advice advice) {
+static int os_advise_call(void *addr, size_t bytes, enum os_advice advice) {
     long result = os_syscall3(SYS_madvise, (long)addr, (long)bytes, os_kernel_advice[advice]);
     return os_syscall_failed(result) ? (int)-result : 0;
+}
+
+/* What concerns a part of a page is refused, or done to all of it. */
+static bool os_is_whole_pages(const void *addr, size_t bytes) {
+    return is_aligned((uintptr_t)addr | bytes, os_page_size());
+}
+
+int os_advise(void *addr, size_t bytes, enum os_advice advice) {
+    fallow_assert((advice != OS_ADVISE_FREE && advice != OS_ADVISE_DONTNEED) ||
+                  os_is_whole_pages(addr, bytes));
+    return os_advise_call(addr, bytes, advice);
 }
 
 /* PIDFD_SELF, the process without a descriptor: 6.15. */
@@ -31,6 +43,8 @@ enum { OS_PIDFD_SELF = -10001 };
 
 long os_advise_ranges(const struct os_range *ranges, size_t count, enum os_advice advice) {
     long advice_now = os_kernel_advice[advice];
+    for (size_t i = 0; i < count; i++)
+        fallow_assert(os_is_whole_pages(ranges[i].addr, ranges[i].bytes));
     long done =
         os_syscall5(SYS_process_madvise, OS_PIDFD_SELF, (long)ranges, (long)count, advice_now, 0);
     if (done != -EBADF)
@@ -53,8 +67,8 @@ static enum os_probe os_probe_dontneed(void) {
     volatile unsigned char *page = mapped;
     page[0] = 1;
     page[bytes - 1] = 1;
-    bool zeroes =
-        os_advise(mapped, bytes, OS_ADVISE_DONTNEED) == 0 && page[0] == 0 && page[bytes - 1] == 0;
+    bool zeroes = os_advise_call(mapped, bytes, OS_ADVISE_DONTNEED) == 0 && page[0] == 0 &&
+                  page[bytes - 1] == 0;
     os_unmap(mapped, bytes);
     return zeroes ? OS_PROBE_YES : OS_PROBE_NO;
 }

@@ -96,7 +96,7 @@ static char *os_map_lengthen_down(char *got, size_t bytes, size_t align) {
 
 static char *os_map_and_trim(size_t bytes, size_t align) {
     size_t over_bytes;
-    if (__builtin_add_overflow(bytes, align - os_page_size(), &over_bytes))
+    if (__builtin_add_overflow(bytes, align - os_page_kernel_size(), &over_bytes))
         return NULL;
     char *got = os_map(over_bytes, NULL);
     if (got == NULL)

@@ -30,24 +30,25 @@ int os_residence_open(void) {
     return os_file_open("/proc/self/pagemap");
 }
 
-/* What is found out: a bit for each resident page where there is a bitmap, and their number. */
+/* What is found out: a bit for each resident page where there is a bitmap, and how much it is. */
 struct residence {
     uint64_t *bitmap;
-    size_t resident;
+    size_t resident_bytes;
 };
 
-static void residence_note(struct residence *out, size_t first, size_t n) {
-    out->resident += n;
+/* [from, from + bytes) is resident; `from` is an offset. */
+static void residence_note(struct residence *out, size_t from, size_t bytes) {
+    size_t page_bytes = os_page_size();
+    out->resident_bytes += bytes;
     if (out->bitmap == NULL)
         return;
-    for (size_t page = first; page < first + n; page++)
+    for (size_t page = from / page_bytes; page * page_bytes < from + bytes; page++)
         out->bitmap[page / 64] |= (uint64_t)1 << (page % 64);
 }
 
 static bool residence_by_scan(int fd, uintptr_t base, size_t pages, struct residence *out) {
     struct residence_region regions[RESIDENCE_REGIONS] = {0};
-    size_t page_bytes = os_page_size();
-    uintptr_t at = base, end = base + pages * page_bytes;
+    uintptr_t at = base, end = base + pages * os_page_size();
     while (at < end) {
         struct residence_scan scan = {
             .size = sizeof scan,
@@ -63,8 +64,7 @@ static bool residence_by_scan(int fd, uintptr_t base, size_t pages, struct resid
         if (os_syscall_failed(n) || scan.walk_end <= at)
             return false;
         for (long i = 0; i < n; i++)
-            residence_note(out, (regions[i].start - base) / page_bytes,
-                           (regions[i].end - regions[i].start) / page_bytes);
+            residence_note(out, regions[i].start - base, regions[i].end - regions[i].start);
         at = scan.walk_end;
     }
     return true;
@@ -72,16 +72,17 @@ static bool residence_by_scan(int fd, uintptr_t base, size_t pages, struct resid
 
 static bool residence_by_entry(int fd, uintptr_t base, size_t pages, struct residence *out) {
     uint64_t words[RESIDENCE_WORDS] = {0};
-    size_t first = base / os_page_size();
-    for (size_t done = 0; done < pages;) {
-        size_t n = min_size(pages - done, RESIDENCE_WORDS);
+    size_t unit = os_page_kernel_size();
+    size_t first = base / unit, count = pages * os_page_size() / unit;
+    for (size_t done = 0; done < count;) {
+        size_t n = min_size(count - done, RESIDENCE_WORDS);
         long got = os_syscall4(SYS_pread64, fd, (long)words, (long)(n * sizeof *words),
                                (long)((first + done) * sizeof *words));
         if (got != (long)(n * sizeof *words))
             return false;
         for (size_t i = 0; i < n; i++)
             if ((words[i] & residence_present) != 0)
-                residence_note(out, done + i, 1);
+                residence_note(out, (done + i) * unit, unit);
         done += n;
     }
     return true;
@@ -114,10 +115,10 @@ bool os_residence_sum(int fd, const void *base, size_t pages, size_t *resident) 
     struct residence out = {0};
     bool known = residence_by_scan(fd, (uintptr_t)base, pages, &out);
     if (!known) {
-        out.resident = 0;
+        out.resident_bytes = 0;
         known = residence_by_entry(fd, (uintptr_t)base, pages, &out);
     }
-    *resident = out.resident;
+    *resident = out.resident_bytes / os_page_size();
     return known;
 }
 

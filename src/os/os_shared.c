@@ -17,8 +17,8 @@ int os_shared_open(void) {
 
 bool os_shared_is(int fd, const void *addr, size_t bytes) {
     uint64_t words[PAGEMAP_WORDS] = {0};
-    size_t page = (uintptr_t)addr / os_page_size();
-    size_t left = bytes / os_page_size();
+    size_t page = (uintptr_t)addr / os_page_kernel_size();
+    size_t left = bytes / os_page_kernel_size();
     while (left > 0) {
         size_t n = min_size(left, PAGEMAP_WORDS);
         long got = os_syscall4(SYS_pread64, fd, (long)words, (long)(n * sizeof *words),

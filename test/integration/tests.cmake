@@ -183,3 +183,22 @@ endif()
 fallow_check_program(integration_refused_filter SOURCES integration/refused_filter.c)
 fallow_check(integration.refused_filter PROGRAM integration_refused_filter UNSANITIZED
     CONF dirty_decay_ms:2,lazy_decay_ms:5 TIMEOUT 300)
+
+# Pages of 16 and of 64 KiB, which debug builds take the kernel's for if they are told so: a larger page is
+# right in every call. (The unit tests count in pages of 4 KiB.)
+fallow_check_program(integration_page_size SOURCES integration/page_size.c)
+fallow_check(integration.page_size PROGRAM integration_page_size)
+if(FALLOW_DEBUG)
+    foreach(page 16384 65536)
+        set(pages TIMEOUT 300 CONF dirty_decay_ms:2,lazy_decay_ms:5
+            ENVIRONMENT FALLOW_TEST_PAGE_BYTES=${page} FALLOW_TEST_SCALE=25)
+        fallow_check(integration.page_size.${page} PROGRAM integration_page_size ARGS ${page} ${pages})
+        foreach(name alignment interface usable_size realloc_contents calloc_zero threads_churn
+                fork_threads)
+            fallow_check(integration.${name}.page_${page} PROGRAM integration_${name} ${pages}
+                ONLY ${way})
+        endforeach()
+        fallow_check(integration.holes.storm.page_${page} PROGRAM integration_holes ARGS storm
+            ${pages} ONLY ${way})
+    endforeach()
+endif()

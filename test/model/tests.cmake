@@ -15,3 +15,11 @@ fallow_check(model.chaos.reclaim PROGRAM model_model ARGS 4 60000 TIMEOUT 300
     CONF dirty_decay_ms:0,chaos_reclaim:2)
 fallow_check(model.chaos.pageout PROGRAM model_model ARGS 5 60000 TIMEOUT 300
     CONF dirty_decay_ms:1,purge_thread:always,chaos_pageout:true)
+
+# Pages larger than the kernel's.
+if(FALLOW_DEBUG)
+    foreach(page 16384 65536)
+        fallow_check(model.page_${page} PROGRAM model_model ARGS 6 30000 TIMEOUT 300
+            CONF dirty_decay_ms:0,lazy_decay_ms:5 ENVIRONMENT FALLOW_TEST_PAGE_BYTES=${page})
+    endforeach()
+endif()

@@ -55,7 +55,7 @@ _Noreturn static inline void leave_child(int status) {
 static inline size_t address_space_bytes(void) {
     char text[128];
     cr_assert(os_file_read_all("/proc/self/statm", text, sizeof text) > 0);
-    return strtoul(text, NULL, 10) * os_page_size();
+    return strtoul(text, NULL, 10) * os_page_kernel_size();
 }
 
 /* From now on `spare_bytes` more address space can be had, until address_space_free(). */
