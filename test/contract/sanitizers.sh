@@ -53,7 +53,7 @@ runs() { # runs NAME [VARIABLE=VALUE ...]
 }
 
 stops() { # stops NAME TEXT: with status 1 and one line that has the text in it
-    LD_PRELOAD=$FALLOW_SO "$scratch/$1" >"$scratch/out" 2>"$scratch/err"
+    timeout -k 1 20 env LD_PRELOAD="$FALLOW_SO" "$scratch/$1" >"$scratch/out" 2>"$scratch/err" # or it may never end
     local status=$?
     [ "$status" -eq 1 ] || script_fail "$1: status $status, $(head -n 5 "$scratch/err")"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || script_fail "$1: more than a line: $(cat "$scratch/err")"
