@@ -5,6 +5,7 @@
 set -u
 . "$(dirname "$0")/../support/script.sh"
 script_need valgrind
+script_needs_no_gcov
 scratch=$(script_scratch)
 instructions() { # instructions OBJECT
     LD_PRELOAD=$1 valgrind --tool=callgrind --callgrind-out-file=/dev/null /bin/true >"$scratch/out" 2>&1 ||

@@ -4,6 +4,7 @@
 set -u
 . "$(dirname "$0")/../support/script.sh"
 script_need strace
+script_needs_no_gcov
 empty=$1
 scratch=$(script_scratch)
 calls() { # calls OBJECT PROGRAM...: how many, and their names in $scratch/names

@@ -4,6 +4,7 @@
 set -u
 . "$(dirname "$0")/../support/script.sh"
 script_need strace
+script_needs_no_gcov
 scratch=$(script_scratch)
 libc=$("$1") || script_fail "the program fails with the libc's malloc"
 fallow=$("${script_preload[@]}" "$1") || script_fail "the program fails"

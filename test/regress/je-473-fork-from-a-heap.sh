@@ -4,6 +4,7 @@
 set -u
 . "$(dirname "$0")/../support/script.sh"
 script_need strace
+script_needs_no_gcov
 scratch=$(script_scratch)
 calls() { # calls OPTION...: of all kinds, but for those that set memory up
     strace -f -c -o "$scratch/calls" "$@" >/dev/null || script_fail "the program fails"

@@ -13,6 +13,11 @@ script_skip() {
     exit 77
 }
 
+# Where something is counted that gcov does as well: at the start, at a fork, at the end.
+script_needs_no_gcov() {
+    ! grep -qa '__gcov_' "$FALLOW_SO" || script_skip "what gcov does would be counted"
+}
+
 script_need() { # script_need COMMAND...: all must be there
     local command
     for command in "$@"; do
