@@ -205,6 +205,19 @@ Test(slab, collecting_nothing_tells_of_the_own_free_list) {
     cr_assert(slab_collect(slab));
 }
 
+/* A free of what is no object, inside one: the bits of the word that are no address are not its own. */
+Test(slab, an_odd_address_leaves_the_owner_what_he_is) {
+    void *objects[64];
+    if (UNDER_SANITIZER)
+        cr_skip_test("the store of the list's link is not aligned");
+    struct extent *slab = create(1024);
+    take_all(slab, objects);
+    cr_assert(slab_push_remote(slab, (char *)objects[0] + REMOTE_LISTED));
+    uintptr_t remote = atomic_load(&slab->remote);
+    cr_assert_eq(remote & (REMOTE_OWNED | REMOTE_LISTED), (uintptr_t)REMOTE_OWNED);
+    cr_assert_eq(remote & REMOTE_ADDRESS, (uintptr_t)objects[0]);
+}
+
 Test(slab, a_full_one_can_be_left_to_nobody_and_claimed_by_anybody) {
     void *objects[64];
     bool listed = true;
