@@ -1,10 +1,12 @@
-/* The only file that maps, unmaps or moves address space. Owns no state and takes no lock; the kernel
-   serialises. Every result is exactly the range asked for: what is mapped beyond it to get the
+/* The only file that maps, unmaps or moves address space. Owns one hint, relaxed, that moves do not work here; takes
+   no lock: the kernel serialises. Every result is exactly the range asked for: what is mapped beyond it to get the
    alignment is unmapped before returning. Advice on mapped ranges is os_advise's. */
 #include "os_map.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "os_page.h"
 #include "os_syscall.h"
@@ -128,11 +130,30 @@ bool os_map_fixed_noreplace(void *addr, size_t bytes) {
     return false;
 }
 
+/* qemu-user (7.2) moves, and takes the source for unmapped from then on: its instructions that ask first, and
+   system calls, fault there. So the first time one is made that writes to it. */
+static bool os_source_is_mapped(void *from) {
+    volatile struct timespec *now = from;
+    os_syscall2(SYS_clock_gettime, CLOCK_MONOTONIC, (long)from);
+    bool mapped = (now->tv_sec | now->tv_nsec) != 0;
+    now->tv_sec = now->tv_nsec = 0;
+    return mapped;
+}
+
 bool os_remap_move(void *from, void *to, size_t bytes) {
+    static atomic_bool known, useless;
     long flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+    if (atomic_load_explicit(&useless, memory_order_relaxed))
+        return false;
     if (!os_syscall_failed(
-            os_syscall5(SYS_mremap, (long)from, (long)bytes, (long)bytes, flags, (long)to)))
+            os_syscall5(SYS_mremap, (long)from, (long)bytes, (long)bytes, flags, (long)to))) {
+        if (!atomic_load_explicit(&known, memory_order_relaxed) && !os_source_is_mapped(from)) {
+            atomic_store_explicit(&useless, true, memory_order_relaxed);
+            os_map_at(from, bytes, MAP_FIXED);
+        }
+        atomic_store_explicit(&known, true, memory_order_relaxed);
         return true;
+    }
     /* MREMAP_FIXED unmaps the destination before it can still fail (ENOMEM, EFAULT). Map it again;
        if it never was unmapped this does nothing. */
     os_map_fixed_noreplace(to, bytes);

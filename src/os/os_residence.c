@@ -70,10 +70,23 @@ static bool residence_by_scan(int fd, uintptr_t base, size_t pages, struct resid
     return true;
 }
 
+/* An emulator may have pages of another size than the kernel whose file this is. What is written just now is
+   resident. */
+static bool residence_is_told(int fd) {
+    volatile uint64_t word = 0;
+    uint64_t entry = 0;
+    long at = (long)((uintptr_t)&word / os_page_kernel_size() * sizeof entry);
+    word = 1;
+    return os_syscall4(SYS_pread64, fd, (long)&entry, sizeof entry, at) == sizeof entry &&
+           (entry & residence_present) != 0;
+}
+
 static bool residence_by_entry(int fd, uintptr_t base, size_t pages, struct residence *out) {
     uint64_t words[RESIDENCE_WORDS] = {0};
     size_t unit = os_page_kernel_size();
     size_t first = base / unit, count = pages * os_page_size() / unit;
+    if (!residence_is_told(fd))
+        return false;
     for (size_t done = 0; done < count;) {
         size_t n = min_size(count - done, RESIDENCE_WORDS);
         long got = os_syscall4(SYS_pread64, fd, (long)words, (long)(n * sizeof *words),
