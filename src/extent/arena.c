@@ -58,9 +58,12 @@ static unsigned arena_cpus(void) {
     static _Atomic uint64_t next_look_ns;
     static _Atomic unsigned quota;
     uint64_t now_ns = os_clock_coarse_ns();
-    if (now_ns >= atomic_load_explicit(&next_look_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&next_look_ns, now_ns + arena_quota_ns, memory_order_relaxed);
+    uint64_t due_ns = atomic_load_explicit(&next_look_ns, memory_order_acquire);
+    if (now_ns >= due_ns) {
+        if (due_ns != 0) /* one thread looks; at first, while none is known, each that comes */
+            atomic_store_explicit(&next_look_ns, now_ns + arena_quota_ns, memory_order_relaxed);
         atomic_store_explicit(&quota, os_cpu_quota(), memory_order_relaxed);
+        atomic_store_explicit(&next_look_ns, now_ns + arena_quota_ns, memory_order_release);
     }
     unsigned cpus = os_cpu_usable();
     unsigned limit = atomic_load_explicit(&quota, memory_order_relaxed);

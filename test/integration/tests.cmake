@@ -202,3 +202,12 @@ if(FALLOW_DEBUG)
             ${pages} ONLY ${way})
     endforeach()
 endif()
+
+# As many CPUs as the test says.
+if(FALLOW_DEBUG)
+    fallow_check_program(integration_many_cpus SOURCES integration/many_cpus.c)
+    if(plain_possible)
+        set_target_properties(check_integration_many_cpus PROPERTIES ENABLE_EXPORTS ON)
+    endif()
+    fallow_check(integration.many_cpus PROGRAM integration_many_cpus UNSANITIZED)
+endif()
