@@ -211,3 +211,12 @@ if(FALLOW_DEBUG)
     endif()
     fallow_check(integration.many_cpus PROGRAM integration_many_cpus UNSANITIZED)
 endif()
+
+# What the process is denied. (Few maps and strict overcommit: regress.system-limits.)
+fallow_check_program(integration_resource_limits SOURCES integration/resource_limits.c)
+foreach(way as data memlock no_proc hidepid cgroup_ro cgroup_tiny)
+    fallow_check(integration.resource_limits.${way} PROGRAM integration_resource_limits ARGS ${way}
+        UNSANITIZED CONF dirty_decay_ms:2,lazy_decay_ms:5)
+endforeach()
+fallow_check(integration.resource_limits.nproc PROGRAM integration_resource_limits ARGS nproc
+    UNSANITIZED CONF dirty_decay_ms:2,lazy_decay_ms:5,purge_thread:always)
