@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 
 #include "os_syscall.h"
+#include "os_thread.h"
 
 static const unsigned long clone_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM |
                                          CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
@@ -126,6 +127,7 @@ long os_clone_start(struct os_clone *clone, void (*body)(void), const void *far)
     ptrdiff_t distance = (const char *)far - clone_thread_pointer();
     if (distance < -OS_CLONE_TLS_BYTES || distance > OS_CLONE_TLS_BYTES - CACHE_LINE)
         return -ENOSPC;
+    os_thread_has_cloned = true; /* before there can be anybody else */
     memset(clone->tls, 0, sizeof clone->tls);
     *(char **)(void *)pointer = pointer; /* x86-64: it points at itself */
     uint64_t all = UINT64_MAX, before = 0;

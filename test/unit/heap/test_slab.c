@@ -290,8 +290,8 @@ struct pusher {
     struct extent *slab;
     void **objects;
     size_t count;
-    struct heap heap;
     unsigned claimed;
+    struct heap heap;
 };
 
 static pthread_barrier_t barrier;
