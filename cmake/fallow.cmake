@@ -7,6 +7,7 @@ option(FALLOW_DEBUG "Check assertions, invariants and the lock order" OFF)
 option(FALLOW_LOCK_TIMES "Print at exit how long each lock was held" OFF)
 option(FALLOW_UNITY "Compile each library as one translation unit" OFF)
 option(FALLOW_WERROR "Warnings are errors" OFF)
+option(FALLOW_MEMCHECK "Tell valgrind's memcheck of blocks, if its header is there" ON)
 set(FALLOW_SANITIZE "" CACHE STRING "Arguments of -fsanitize=, such as address,undefined")
 option(FALLOW_FORK_RUNNER "Unit tests without Criterion, where that cannot run" OFF)
 set(FALLOW_TEST_LAUNCHER "" CACHE STRING "Command that unit tests run under, such as valgrind")
@@ -23,7 +24,7 @@ target_compile_options(fallow_flags INTERFACE
     $<$<AND:$<C_COMPILER_ID:Clang>,$<CONFIG:Debug,RelWithDebInfo>>:-gdwarf-4>)
 target_compile_definitions(fallow_flags INTERFACE
     _GNU_SOURCE FALLOW_DEBUG=$<BOOL:${FALLOW_DEBUG}>
-    FALLOW_LOCK_TIMES=$<BOOL:${FALLOW_LOCK_TIMES}>)
+    FALLOW_LOCK_TIMES=$<BOOL:${FALLOW_LOCK_TIMES}> FALLOW_MEMCHECK=$<BOOL:${FALLOW_MEMCHECK}>)
 if(FALLOW_SANITIZE)
     target_compile_options(fallow_flags INTERFACE
         -fsanitize=${FALLOW_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cache_fill.h"
+#include "checked.h"
 #include "heap_free.h"
 #include "holes.h"
 #include "large.h"
@@ -80,9 +81,14 @@ static inline void alloc_leave(struct heap *heap) {
         thread_leave(heap);
 }
 
+/* What checked.c gives out shall be pointed to by nothing of Fallow's. */
+static inline bool alloc_caches(const struct heap *heap) {
+    return !heap->shared && !os_memcheck_is_on();
+}
+
 /* An object of `class`; `*zero` as in heap_malloc_slow(). */
 static void *alloc_small(struct heap *heap, unsigned class, bool *zero) {
-    if (!heap->shared) {
+    if (alloc_caches(heap)) {
         void *p = NULL;
         if (!cache_pop(&heap->cache, cache_bin_of_class(class), &p))
             return cache_malloc_slow(heap, class, zero);
@@ -107,10 +113,7 @@ static inline unsigned alloc_class(size_t bytes, size_t align) {
     return class;
 }
 
-/* Any size and alignment; `zero`: the block shall read as zero. */
-static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align, bool zero) {
-    if (bytes > ALLOC_MAX_BYTES)
-        return alloc_fail();
+void *alloc_take(size_t bytes, size_t align, bool zero) {
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return alloc_fail();
@@ -126,6 +129,14 @@ static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align,
     }
     alloc_leave(heap);
     return p != NULL ? p : alloc_fail();
+}
+
+/* Any size and alignment; `zero`: the block shall read as zero. */
+static __attribute__((__noinline__)) void *alloc_any(size_t bytes, size_t align, bool zero) {
+    if (bytes > ALLOC_MAX_BYTES)
+        return alloc_fail();
+    return os_memcheck_is_on() ? checked_malloc(bytes, align, zero)
+                               : alloc_take(bytes, align, zero);
 }
 
 void *alloc_malloc_slow(size_t bytes) {
@@ -147,6 +158,8 @@ void *alloc_block(size_t bytes, size_t align, bool zero) {
 size_t alloc_good_size(size_t bytes, size_t align) {
     if (bytes > ALLOC_MAX_BYTES || align > PTRDIFF_MAX / 2)
         return 0;
+    if (os_memcheck_is_on())
+        return bytes;
     unsigned class = alloc_class(bytes, align);
     return class < CLASS_COUNT ? class_bytes(class) : align_up(max_size(bytes, 1), os_page_size());
 }
@@ -176,11 +189,10 @@ static void alloc_free_large(struct heap *heap, struct extent *extent, void *p) 
         large_free(heap, extent);
 }
 
-void alloc_free_slow(void *p) {
+void alloc_give(void *p) {
     struct extent *extent = pagemap_get(p);
     if (extent == NULL) {
-        if (p != NULL)
-            misuse_unknown(p);
+        misuse_unknown(p);
         return;
     }
     struct heap *heap = thread_enter();
@@ -188,14 +200,25 @@ void alloc_free_slow(void *p) {
         return;
     if (!extent_is_slab(extent))
         alloc_free_large(heap, extent, p);
-    else if (!heap->shared)
+    else if (alloc_caches(heap))
         cache_free_slow(heap, extent, p);
     else
         heap_free_object(heap, extent, p);
     alloc_leave(heap);
 }
 
+void alloc_free_slow(void *p) {
+    if (p == NULL)
+        return;
+    if (os_memcheck_is_on())
+        checked_free(p);
+    else
+        alloc_give(p);
+}
+
 size_t alloc_usable_size(const void *p) {
+    if (os_memcheck_is_on())
+        return checked_usable_size(p);
     const struct extent *extent = pagemap_get(p);
     if (extent == NULL || !alloc_is_start(extent, p))
         return 0;
@@ -222,6 +245,8 @@ void *alloc_realloc(void *p, size_t bytes) {
         alloc_free(p);
         return NULL;
     }
+    if (os_memcheck_is_on())
+        return bytes > ALLOC_MAX_BYTES ? alloc_fail() : checked_realloc(p, bytes);
     struct extent *extent = pagemap_get(p);
     if (extent == NULL || !alloc_is_start(extent, p)) {
         misuse_unknown(p);
@@ -248,7 +273,7 @@ void *alloc_realloc(void *p, size_t bytes) {
 size_t alloc_resize(void *p, size_t bytes, size_t most) {
     struct extent *extent = pagemap_get(p);
     if (extent == NULL || extent_is_slab(extent) || most <= CLASS_MAX_BYTES ||
-        !alloc_is_start(extent, p))
+        !alloc_is_start(extent, p) || os_memcheck_is_on())
         return alloc_usable_size(p);
     struct heap *heap = thread_enter();
     if (heap == NULL)
@@ -275,12 +300,15 @@ void *alloc_aligned(size_t align, size_t bytes) {
 }
 
 void alloc_flush(void) {
+    checked_flush();
     struct heap *heap = thread_enter();
     if (heap == NULL)
         return;
+    os_memcheck_mute();
     if (!heap->shared)
         cache_flush(heap);
     heap_flush(heap);
+    os_memcheck_unmute();
     thread_leave(heap);
 }
 

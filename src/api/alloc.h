@@ -37,6 +37,10 @@ size_t alloc_resize(void *p, size_t bytes, size_t most);
 /* Empties the calling thread's cache and heap. */
 void alloc_flush(void);
 
+/* From heaps and to them, whatever watches; for checked.c. */
+void *alloc_take(size_t bytes, size_t align, bool zero);
+void alloc_give(void *p);
+
 static always_inline void *alloc_malloc(size_t bytes) {
     if (likely(bytes <= CACHE_TABLE_BYTES)) {
         struct cache *cache = thread_cache();

@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "cache_drain.h"
+#include "checked.h"
 #include "chunk.h"
 #include "holes.h"
 #include "inventory.h"
@@ -50,7 +51,9 @@ static void init_fork_parent(void) {
 }
 
 static void init_fork_child(void) {
+    os_memcheck_mute();
     init_unlock_all(true);
+    os_memcheck_unmute();
     purge_thread_after_fork();
 }
 
@@ -64,4 +67,5 @@ __attribute__((constructor(102))) static void init_library(void) {
 __attribute__((destructor(101))) static void init_finish(void) {
     if (options.stats_at_exit)
         report_print();
+    checked_finish();
 }

@@ -7,6 +7,7 @@
 
 #include "compiler.h"
 #include "os_map.h"
+#include "os_memcheck.h"
 #include "os_page.h"
 #include "outline.h"
 
@@ -58,6 +59,7 @@ void *metadata_alloc(size_t bytes) {
             fresh = os_map(block, NULL);
         if (fresh != NULL) {
             metadata_account(block);
+            os_memcheck_unroot(fresh, block);
             metadata_add_locked(fresh, block);
             metadata_end = fresh + block;
         }

@@ -6,6 +6,7 @@
 #include "metadata.h"
 #include "os_advise.h"
 #include "os_map.h"
+#include "os_memcheck.h"
 #include "os_thread.h"
 
 cache_aligned _Atomic(pagemap_entry *) pagemap_root[PAGEMAP_ROOT_ENTRIES];
@@ -18,6 +19,7 @@ static bool pagemap_add_leaf(size_t top) {
         return false;
     /* A few entries of it are used: one huge page would be 2 MiB for the first. */
     (void)!os_advise(leaf, bytes, OS_ADVISE_NOHUGEPAGE);
+    os_memcheck_unroot(leaf, bytes);
     if (!atomic_compare_exchange_strong_explicit(&pagemap_root[top], &expected, leaf,
                                                  memory_order_release, memory_order_relaxed)) {
         os_unmap(leaf, bytes);

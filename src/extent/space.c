@@ -13,6 +13,7 @@
 #include "os_assert.h"
 #include "os_clock.h"
 #include "os_map.h"
+#include "os_memcheck.h"
 #include "os_thp.h"
 #include "os_thread.h"
 #include "outline.h"
@@ -39,7 +40,9 @@ _Atomic size_t space_mapped_chunks;
 _Atomic size_t space_heaps;
 struct domain space_domain = {.lock = OS_LOCK_INIT(space), .is_space = true};
 static _Atomic(struct section *) space_sections;
-static _Atomic uintptr_t space_hint; /* the next mapping is asked for just below; relaxed: a hint */
+/* The number of the chunk below which the next mapping is asked for: a number, since whoever searches for pointers to
+   blocks would take an address for one. Relaxed: a hint. */
+static _Atomic uintptr_t space_hint;
 
 const struct outline_space space_outline = {&space_domain,
                                             &space_held_chunks,
@@ -196,7 +199,7 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
     if (bytes >> CHUNK_SHIFT != n || bytes > PTRDIFF_MAX)
         return NULL;
     if (base == NULL) {
-        uintptr_t hint = atomic_load_explicit(&space_hint, memory_order_relaxed);
+        uintptr_t hint = atomic_load_explicit(&space_hint, memory_order_relaxed) << CHUNK_SHIFT;
         hint = hint > bytes ? align_down(hint - bytes, step << CHUNK_SHIFT) : 0;
         base = os_map_aligned(bytes, step << CHUNK_SHIFT, (void *)hint);
     } else if (!os_map_fixed_noreplace(base, bytes)) {
@@ -206,6 +209,7 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
         counters_add(COUNTER_map_failures, 1);
         return NULL;
     }
+    os_memcheck_hide(base, bytes);
     if (!pagemap_reserve(base, bytes))
         goto fail;
     os_lock_acquire(&space_domain.lock);
@@ -220,7 +224,7 @@ static struct chunk *space_map(char *base, size_t n, size_t step) {
         section_set(section, address, chunk);
         space_note_mapped_locked(1);
     }
-    atomic_store_explicit(&space_hint, (uintptr_t)base, memory_order_relaxed);
+    atomic_store_explicit(&space_hint, chunk_number(base), memory_order_relaxed);
     os_lock_release(&space_domain.lock);
     counters_add(COUNTER_chunks_mapped, n);
     if (small_pages_are_wanted())

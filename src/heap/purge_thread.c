@@ -18,6 +18,7 @@
 #include "options.h"
 #include "os_clock.h"
 #include "os_clone.h"
+#include "os_memcheck.h"
 #include "os_status.h"
 #include "os_thread.h"
 #include "purge.h"
@@ -60,9 +61,10 @@ static struct purge_item purge_thread_items[PURGE_THREAD_ITEMS];
 static struct purge_run purge_thread_runs[OS_RANGES_MAX];
 static struct os_range purge_thread_ranges[OS_RANGES_MAX];
 
-/* As far as one can tell without a system call. */
+/* As far as one can tell without a system call. Under memcheck each call of the allocator is a slow one. */
 static bool purge_thread_may_be_wanted(void) {
-    if (options.purge == PURGE_NEVER || options.purge_thread == PURGE_THREAD_NEVER)
+    if (options.purge == PURGE_NEVER || options.purge_thread == PURGE_THREAD_NEVER ||
+        os_memcheck_is_on())
         return false;
     return options.purge_thread == PURGE_THREAD_ALWAYS || !os_thread_is_single();
 }

@@ -13,6 +13,7 @@
 #include "counters.h"
 #include "large.h"
 #include "metadata.h"
+#include "os_memcheck.h"
 #include "os_thread.h"
 #include "outline.h"
 #include "purge_thread.h"
@@ -72,8 +73,10 @@ static void heap_enter_outline_locked(struct heap *heap) {
 
 static void thread_end(void *value);
 
+/* Under memcheck the cache stays closed, so that each call is a slow one. */
 static void thread_adopt(struct heap *heap) {
-    uintptr_t cache = (uintptr_t)(heap != NULL ? &heap->cache : &cache_none);
+    bool cached = heap != NULL && !os_memcheck_is_on();
+    uintptr_t cache = (uintptr_t)(cached ? &heap->cache : &cache_none);
     thread_self.heap = heap;
     thread_self.cache = (ptrdiff_t)(cache - (uintptr_t)&cache_none);
 }
@@ -127,8 +130,10 @@ static struct heap *heap_get(void) {
     os_lock_release(&heap_list_lock);
     if (left != NULL) {
         left->mark = &thread_self.mark; /* its own is gone */
+        os_memcheck_mute();
         cache_flush(left);
         heap_retire(left);
+        os_memcheck_unmute();
         arena_detach(left->arena);
     }
     if (heap != NULL) {
@@ -227,8 +232,10 @@ static void thread_end(void *value) {
         return;
     thread_rounds = THREAD_RETIRED;
     thread_adopt(NULL);
+    os_memcheck_mute();
     cache_flush(heap);
     heap_retire(heap);
+    os_memcheck_unmute();
     arena_detach(heap->arena);
     heap_put_spare(heap);
 }

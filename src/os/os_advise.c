@@ -8,6 +8,7 @@
 
 #include "os_assert.h"
 #include "os_map.h"
+#include "os_memcheck.h"
 #include "os_page.h"
 #include "os_syscall.h"
 #include "os_thread.h"
@@ -42,6 +43,8 @@ int os_advise(void *addr, size_t bytes, enum os_advice advice) {
 enum { OS_PIDFD_SELF = -10001 };
 
 long os_advise_ranges(const struct os_range *ranges, size_t count, enum os_advice advice) {
+    if (os_memcheck_is_on())
+        return -ENOSYS; /* valgrind knows no such call, and complains of each */
     long advice_now = os_kernel_advice[advice];
     for (size_t i = 0; i < count; i++)
         fallow_assert(os_is_whole_pages(ranges[i].addr, ranges[i].bytes));
