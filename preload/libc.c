@@ -1,4 +1,6 @@
 /* The C library's allocation functions, by the names programs call. */
+#include <errno.h>
+
 #include "alloc.h"
 
 #define PUBLIC __attribute__((__visibility__("default")))
@@ -34,6 +36,20 @@ PUBLIC size_t malloc_usable_size(void *p);
 /* This library's malloc, whichever the process uses. */
 extern void *libc_own_malloc(size_t size) own_alias(malloc);
 
+/* Calls of functions that valgrind puts its own in the place of, for those of which it has none: the compiler shall not
+   put the code there instead. */
+static void *libc_call_realloc(void *p, size_t size) {
+    void *(*function)(void *, size_t) = realloc;
+    __asm__("" : "+r"(function));
+    return function(p, size);
+}
+
+static void libc_call_free(void *p) {
+    void (*function)(void *) = free;
+    __asm__("" : "+r"(function));
+    function(p);
+}
+
 void *malloc(size_t size) {
     return alloc_malloc(size);
 }
@@ -47,7 +63,12 @@ void *realloc(void *p, size_t size) {
 }
 
 void *reallocarray(void *p, size_t count, size_t size) {
-    return alloc_reallocarray(p, count, size);
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return libc_call_realloc(p, total);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
@@ -76,12 +97,12 @@ void free(void *p) {
 
 void free_sized(void *p, size_t size) {
     (void)size;
-    alloc_free(p);
+    libc_call_free(p);
 }
 
 void free_aligned_sized(void *p, size_t alignment, size_t size) {
     (void)alignment, (void)size;
-    alloc_free(p);
+    libc_call_free(p);
 }
 
 size_t malloc_usable_size(void *p) {

@@ -11,4 +11,6 @@ if(FALLOW_MEMCHECK AND plain_possible AND VALGRIND)
         fallow_script(valgrind.${mistake}.prefixed SCRIPT valgrind/memcheck.sh TIMEOUT 300
             ARGS $<TARGET_FILE:check_valgrind_mistakes_prefixed> ${mistake})
     endforeach()
+    fallow_script(valgrind.clean.replaced SCRIPT valgrind/memcheck.sh TIMEOUT 300
+        ARGS $<TARGET_FILE:check_valgrind_mistakes> clean replaced)
 endif()
