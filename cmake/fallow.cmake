@@ -20,7 +20,7 @@ target_compile_options(fallow_flags INTERFACE
     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wundef
     -Wvla -Wpointer-arith -Wcast-qual -Wwrite-strings $<$<BOOL:${FALLOW_WERROR}>:-Werror>)
 # clang's DWARF 5 ends valgrind 3.19, that of Debian 12.
-target_compile_options(fallow_flags INTERFACE 
+target_compile_options(fallow_flags INTERFACE
     $<$<AND:$<C_COMPILER_ID:Clang>,$<CONFIG:Debug,RelWithDebInfo>>:-gdwarf-4>)
 target_compile_definitions(fallow_flags INTERFACE
     _GNU_SOURCE FALLOW_DEBUG=$<BOOL:${FALLOW_DEBUG}>

@@ -35,13 +35,10 @@ struct section {
     _Atomic(struct chunk *) chunks[SECTION_CHUNKS];
 };
 
-_Atomic size_t space_held_chunks;
-_Atomic size_t space_mapped_chunks;
-_Atomic size_t space_heaps;
+_Atomic size_t space_held_chunks, space_mapped_chunks, space_heaps;
 struct domain space_domain = {.lock = OS_LOCK_INIT(space), .is_space = true};
 static _Atomic(struct section *) space_sections;
-/* The number of the chunk below which the next mapping is asked for: a number, since whoever searches for pointers to
-   blocks would take an address for one. Relaxed: a hint. */
+/* The chunk below which the next mapping is asked for, by its number: a leak search would take an address for a pointer. */
 static _Atomic uintptr_t space_hint;
 
 const struct outline_space space_outline = {&space_domain,
@@ -164,8 +161,8 @@ static uintptr_t space_find_run_locked(size_t n, size_t step, bool resident) {
     return 0;
 }
 
-/* Whether chunks shall ask for huge pages now. What the system says is
-   read at most once a second; no file is opened while the process is small. */
+/* Whether chunks shall ask for huge pages now. What the system says is read at most once a second; no file is opened while
+   the process is small. */
 static bool space_wants_huge(void) {
     static _Atomic uint64_t next_look_ns;
     static _Atomic bool usable;
