@@ -140,8 +140,7 @@ static void section_set(struct section *section, const void *base, struct chunk 
    its chunk number, or 0. */
 static uintptr_t space_find_run_locked(size_t n, size_t step, bool resident) {
     struct section *section = atomic_load_explicit(&space_sections, memory_order_relaxed);
-    uintptr_t start = 0; /* of the run that is growing; valid while expected == the next number */
-    uintptr_t expected = 0;
+    uintptr_t start = 0, expected = 0; /* of the run that grows; valid while the next is expected */
     for (; section != NULL; section = atomic_load_explicit(&section->next, memory_order_relaxed)) {
         const uint64_t *words = resident ? section->resident : section->free;
         for (unsigned w = 0; w < SECTION_WORDS; w++) {
