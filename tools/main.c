@@ -9,6 +9,8 @@ static const struct {
     int (*main)(int argc, char **argv);
 } commands[] = {
     {"run", "[NAME:VALUE]... -- PROGRAM ...", "runs a program with Fallow preloaded", run_main},
+    {"doctor", "", "what kernel, settings and sandbox allow here, and what to change for more",
+     doctor_main},
     {"rss", "PID...", "the resident set of any process, and what of it the kernel may take",
      rss_main},
     {"stats", "PID...", "the heap of a process that has Fallow: states, why RSS is high, counters",
