@@ -8,9 +8,12 @@ conf=dirty_decay_ms:10,lazy_decay_ms:-1,thp:never
 
 # Memory is lazy once the program has freed it, gone to the kernel with it, and stands still.
 wait_for_lazy() { # wait_for_lazy PID BYTES
-    for _ in {1..100}; do
-        [ "$(awk '/^LazyFree:/ { print $2 * 1024 }' "/proc/$1/smaps_rollup")" -gt "$2" ] && return
-        sleep 0.1
+    local lazy before=0
+    for _ in {1..60}; do
+        lazy=$(awk '/^LazyFree:/ { print $2 * 1024 }' "/proc/$1/smaps_rollup")
+        [ "$lazy" -gt "$2" ] && [ "$lazy" = "$before" ] && return
+        before=$lazy
+        sleep 0.4
     done
     script_fail "process $1 never had $2 bytes of lazy memory: $("$fallow" stats "$1")"
 }
