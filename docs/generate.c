@@ -1,7 +1,7 @@
 /* Writes the documents whose facts stand in the source as tables (options.def, counters.def,
    lock_ranks.def), or says whether a document still agrees with them.
-     docs_generate options|stats|locks FILE             writes FILE
-     docs_generate --compare options|stats|locks FILE   fails if FILE differs */
+     docs_generate options|manual|stats|locks FILE             writes FILE
+     docs_generate --compare options|manual|stats|locks FILE   fails if FILE differs */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +49,88 @@ static void write_options(FILE *out) {
 #undef OPTION
 #undef OPTION_ENUM
 #undef OPTION_VALUE
+#undef OPTION_WRITE_int
+#undef OPTION_WRITE_bool
+}
+
+/* As text for man: what would be taken for a request, an escape or a hyphen stands for itself. */
+static void roff_text(FILE *out, const char *text) {
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else
+            fputc(*text, out);
+    }
+    fputc('\n', out);
+}
+
+static void roff_value(FILE *out, const char *text, const char *doc) {
+    fprintf(out, ".TP\n.B %s\n", text);
+    roff_text(out, doc);
+}
+
+static void roff_int(FILE *out, long long min, long long max, const char *unit) {
+    char range[128];
+    snprintf(range, sizeof range, "%lld to %lld%s%s.", min, max, unit[0] == '\0' ? "" : " ", unit);
+    roff_text(out, range);
+}
+
+static void roff_bool(FILE *out) {
+    fputs(".B true\nor\n.BR false .\n", out);
+}
+
+static void roff_default(FILE *out, const char *text, const char *end) {
+    fprintf(out, ".PP\nDefault\n.BR %s%s %s\n", *text == '-' ? "\\" : "", text, end);
+}
+
+/* fallow-options(7) */
+static void write_manual(FILE *out) {
+    fputs(".\\\" Generated from src/conf/options.def by the build target docs.\n"
+          ".TH FALLOW\\-OPTIONS 7 \"\" Fallow\n"
+          ".SH NAME\n"
+          "fallow\\-options \\- options of the Fallow memory allocator\n"
+          ".SH SYNOPSIS\n"
+          ".BI FALLOW_CONF= name : value , name : value\n"
+          ".IR program \" ...\"\n"
+          ".PP\n"
+          ".B fallow run\n"
+          ".IB name : value\n"
+          "\\&...\n"
+          ".B \\-\\-\n"
+          ".IR program \" ...\"\n"
+          ".SH DESCRIPTION\n"
+          "The environment variable\n"
+          ".B FALLOW_CONF\n"
+          "holds options for a program that has Fallow preloaded or linked.\n"
+          "Numbers may end in K, M or G (powers of 1024).\n"
+          "A misspelt name, an unknown value or one out of range is named in one line on standard\n"
+          "error and ignored; with\n"
+          ".B abort_conf:true\n"
+          "the process stops instead.\n"
+          ".SH OPTIONS\n",
+          out);
+#define OPTION_WRITE_int(min, max, unit)  roff_int(out, min, max, unit)
+#define OPTION_WRITE_bool(min, max, unit) roff_bool(out)
+#define OPTION_VALUE(constant, text, doc) roff_value(out, text, doc);
+#define OPTION(name, type, default_value, min, max, unit, doc) \
+    fprintf(out, ".SS %s\n", #name);                           \
+    roff_text(out, doc);                                       \
+    roff_default(out, #default_value, ";");                    \
+    OPTION_WRITE_##type(min, max, unit);
+#define OPTION_ENUM(name, default_value, doc, values)    \
+    fprintf(out, ".SS %s\n", #name);                     \
+    roff_text(out, doc);                                 \
+    roff_default(out, name##_texts[default_value], "."); \
+    values
+#include "options.def"
+#undef OPTION
+#undef OPTION_ENUM
+#undef OPTION_VALUE
+    fputs(".SH SEE ALSO\n.BR fallow (1),\n.BR fallow (3)\n", out);
 }
 
 static void write_stats(FILE *out) {
@@ -84,6 +166,7 @@ static const struct {
     void (*write)(FILE *out);
 } documents[] = {
     {"options", write_options},
+    {"manual", write_manual},
     {"stats", write_stats},
     {"locks", write_locks},
 };
@@ -135,7 +218,7 @@ static bool file_write(const char *path, const char *text) {
 int main(int argc, char **argv) {
     bool compare = argc == 4 && strcmp(argv[1], "--compare") == 0;
     if (!compare && argc != 3) {
-        fprintf(stderr, "usage: %s [--compare] options|stats|locks FILE\n", argv[0]);
+        fprintf(stderr, "usage: %s [--compare] options|manual|stats|locks FILE\n", argv[0]);
         return EXIT_FAILURE;
     }
     const char *path = argv[argc - 1];
