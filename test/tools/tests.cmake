@@ -10,6 +10,7 @@ if(plain_possible)
     set(hold $<TARGET_FILE:check_tools_hold>)
     set(static $<TARGET_FILE:check_tools_static>)
 
+    fallow_script(tools.completion SCRIPT tools/completion.sh)
     fallow_script(tools.doctor SCRIPT tools/doctor.sh ARGS ${refuse})
     fallow_script(tools.rss SCRIPT tools/rss.sh ARGS ${hold} ${static})
     fallow_script(tools.run SCRIPT tools/run.sh ARGS ${static})
