@@ -4,6 +4,7 @@
 
 #include "counters.h"
 #include "os_clock.h"
+#include "os_memcheck.h"
 
 enum {
     FIRST_TOUCH_DEAR_NS =
@@ -42,8 +43,9 @@ void first_touch_note(uint64_t now_ns, uint64_t took_ns) {
 
 void first_touch_sample(struct chunk *chunk, bool large) {
     uint64_t now_ns = os_clock_coarse_ns();
-    if ((large &&
-         atomic_load_explicit(&first_touch_large, memory_order_relaxed) == FIRST_TOUCH_LARGE) ||
+    if (os_memcheck_is_on() || /* which takes longer for everything */
+        (large &&
+         atomic_load_explicit(&first_touch_large, memory_order_relaxed) >= FIRST_TOUCH_LARGE) ||
         atomic_exchange_explicit(&first_touch_last_ns, now_ns, memory_order_relaxed) == now_ns)
         return;
     uint64_t start_ns = os_clock_fine_ns();
