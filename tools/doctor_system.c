@@ -147,9 +147,7 @@ static void try_maps(struct doctor_result *out) {
 }
 
 static void try_swap(struct doctor_result *out) {
-    char text[SETTING_BYTES];
-    const char *line = setting_read("/proc/swaps", text) ? strchr(text, '\n') : NULL;
-    if (line != NULL && line[1] != '\0')
+    if (tool_has_swap())
         doctor_found(out, DOCTOR_LESS, "there is some");
     else
         doctor_found(out, DOCTOR_YES, "none");

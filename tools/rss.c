@@ -26,7 +26,7 @@ static const char rss_help[] =
 
 struct rss_options {
     bool verbose, json, watch;
-    uint64_t interval_ms, count;
+    struct watch_times times;
 };
 
 /* Less than this may be what the kernel has not counted yet. */
@@ -224,7 +224,7 @@ static int rss_watch(char **pids, size_t count, const struct rss_options *option
         process_name(watch.processes[i].pid, watch.processes[i].name);
     }
     if (status == TOOL_OK)
-        watch_run(options->interval_ms, options->count, rss_watch_look, &watch);
+        watch_run(&options->times, rss_watch_look, &watch);
     free(watch.processes);
     return status;
 }
@@ -254,7 +254,7 @@ int rss_main(int argc, char **argv) {
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    struct rss_options options = {.interval_ms = 1000};
+    struct rss_options options = {.times = {.interval_ms = 1000}};
     int letter;
     opterr = 0;
     while ((letter = getopt_long(argc, argv, "vjwi:n:h", longs, NULL)) != -1) {
@@ -269,12 +269,9 @@ int rss_main(int argc, char **argv) {
             options.watch = true;
             break;
         case 'i':
-            if (!tool_seconds(optarg, &options.interval_ms))
-                return tool_usage("rss", "-i %s: seconds from 0.01 to 86400", optarg);
-            break;
         case 'n':
-            if (!tool_number(optarg, 1, UINT32_MAX, &options.count))
-                return tool_usage("rss", "-n %s: a number from 1 on", optarg);
+            if (watch_option("rss", letter, optarg, &options.times) != TOOL_OK)
+                return TOOL_USAGE;
             break;
         case 'h':
             fputs(rss_help, stdout);

@@ -28,7 +28,7 @@ static const char stats_help[] =
 
 struct stats_options_line {
     bool json, prometheus, openmetrics, watch;
-    uint64_t interval_ms, count;
+    struct watch_times times;
 };
 
 /* --- watching --- */
@@ -106,7 +106,7 @@ static int stats_watch(char **pids, size_t count, const struct stats_options_lin
         process_name(pid, watch.processes[i].name);
     }
     if (status == TOOL_OK)
-        watch_run(options->interval_ms, options->count, stats_watch_look, &watch);
+        watch_run(&options->times, stats_watch_look, &watch);
     free(watch.processes);
     return status;
 }
@@ -156,7 +156,7 @@ int stats_main(int argc, char **argv) {
         {"interval", required_argument, NULL, 'i'}, {"count", required_argument, NULL, 'n'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
-    struct stats_options_line options = {.interval_ms = 1000};
+    struct stats_options_line options = {.times = {.interval_ms = 1000}};
     int letter;
     opterr = 0;
     while ((letter = getopt_long(argc, argv, "jpowi:n:h", longs, NULL)) != -1) {
@@ -174,12 +174,9 @@ int stats_main(int argc, char **argv) {
             options.watch = true;
             break;
         case 'i':
-            if (!tool_seconds(optarg, &options.interval_ms))
-                return tool_usage("stats", "-i %s: seconds from 0.01 to 86400", optarg);
-            break;
         case 'n':
-            if (!tool_number(optarg, 1, UINT32_MAX, &options.count))
-                return tool_usage("stats", "-n %s: a number from 1 on", optarg);
+            if (watch_option("stats", letter, optarg, &options.times) != TOOL_OK)
+                return TOOL_USAGE;
             break;
         case 'h':
             fputs(stats_help, stdout);

@@ -95,6 +95,15 @@ const char *tool_root(void) {
     return root != NULL ? root : "";
 }
 
+bool tool_has_swap(void) {
+    char path[256], text[1024];
+    snprintf(path, sizeof path, "%s/proc/swaps", tool_root());
+    if (tool_read(path, text, sizeof text) <= 0)
+        return false; /* a kernel without it */
+    const char *line = strchr(text, '\n');
+    return line != NULL && line[1] != '\0';
+}
+
 ssize_t tool_read(const char *path, char *text, size_t cap) {
     size_t length = 0;
     text[0] = '\0';

@@ -50,5 +50,8 @@ int tool_finish(int status);
 /* Where /proc and /sys are looked for: "", or for tests what FALLOW_TOOL_ROOT says. */
 const char *tool_root(void);
 
+/* Whether the machine has swap, in use or not. */
+bool tool_has_swap(void);
+
 /* The first `cap` - 1 bytes of a file, terminated; -1 with errno. */
 ssize_t tool_read(const char *path, char *text, size_t cap);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "tool.h"
 #include "tool_print.h"
 
 static unsigned watch_lines;
@@ -33,7 +34,15 @@ static void watch_sleep(uint64_t ms) {
         continue;
 }
 
-void watch_run(uint64_t interval_ms, uint64_t count, bool (*look)(void *context), void *context) {
+int watch_option(const char *command, int letter, const char *argument, struct watch_times *out) {
+    if (letter == 'i' && !tool_seconds(argument, &out->interval_ms))
+        return tool_usage(command, "-i %s: seconds from 0.01 to 86400", argument);
+    if (letter == 'n' && !tool_number(argument, 1, UINT32_MAX, &out->count))
+        return tool_usage(command, "-n %s: a number from 1 on", argument);
+    return TOOL_OK;
+}
+
+void watch_run(const struct watch_times *times, bool (*look)(void *context), void *context) {
     struct sigaction action = {.sa_handler = watch_end};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -42,9 +51,9 @@ void watch_run(uint64_t interval_ms, uint64_t count, bool (*look)(void *context)
             printf("\033[%uA", watch_lines); /* back up */
         watch_lines = 0;
         bool more = look(context);
-        if (fflush(stdout) != 0 || !more || looks == count)
+        if (fflush(stdout) != 0 || !more || looks == times->count)
             return;
-        watch_sleep(interval_ms);
+        watch_sleep(times->interval_ms);
         if (watch_ended)
             return;
     }

@@ -104,16 +104,6 @@ static bool trim_chunk(const struct heap_chunk *chunk, void *context) {
     return true;
 }
 
-/* Swap of the machine, in use or not. */
-static bool trim_has_swap(void) {
-    char path[256], text[1024];
-    snprintf(path, sizeof path, "%s/proc/swaps", tool_root());
-    if (tool_read(path, text, sizeof text) <= 0)
-        return false; /* a kernel without it */
-    const char *line = strchr(text, '\n');
-    return line != NULL && line[1] != '\0';
-}
-
 /* --- the result --- */
 
 struct trim_moment {
@@ -253,7 +243,7 @@ int trim_main(int argc, char **argv) {
     int worst = tool_pids("trim", argc - optind, argv + optind);
     if (worst != TOOL_OK)
         return worst;
-    bool has_swap = trim_has_swap();
+    bool has_swap = tool_has_swap();
     if (has_swap && !swap_is_fine)
         return tool_error(
             TOOL_UNAVAILABLE,
